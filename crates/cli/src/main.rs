@@ -1,0 +1,2 @@
+//! The leaseline command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! A Redis message queue with leases, fencing tokens and replayed claims.

@@ -1,0 +1,1 @@
+//! The bytes of the Leaseline component.

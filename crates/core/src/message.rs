@@ -1,0 +1,113 @@
+//! What goes into the queue's calls and comes out of them.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::error::Error;
+
+/// A message to publish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The payload. Bytes that are not UTF-8 travel in a form that `redis-message-queue` reads
+    /// from version 9.1.0 on.
+    pub payload: Vec<u8>,
+    /// Messages with an equal key inside the deduplication window are published once.
+    pub deduplication_key: Option<Vec<u8>>,
+}
+
+/// What became of a published message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PublishOutcome {
+    /// It is in the queue.
+    Published,
+    /// Its deduplication key was seen before; nothing was enqueued.
+    Duplicate,
+}
+
+/// The answer to one message of a publish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishReply {
+    /// The id that was minted for it: 32 hexadecimal digits.
+    pub message_id: String,
+    /// What became of it.
+    pub outcome: Result<PublishOutcome, Error>,
+}
+
+/// The right to settle a claimed message. It goes back to the queue as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The stored message, byte for byte.
+    pub stored: Vec<u8>,
+    /// The fencing token: decimal digits, larger with every claim of the queue. `None` for a
+    /// claim without lease.
+    pub token: Option<String>,
+    /// When the lease expires, in milliseconds of server time since the Unix epoch.
+    pub deadline_ms: Option<u64>,
+}
+
+/// A claimed message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// `None` for messages that were stored without an envelope.
+    pub message_id: Option<String>,
+    /// The payload, or why the stored message has none. A malformed message stays under its
+    /// lease and is dead-lettered in the end.
+    pub payload: Result<Vec<u8>, Error>,
+    /// What to hand back to settle or renew.
+    pub lease: Lease,
+    /// Claims of this message so far, this one included; 0 where there are no leases.
+    pub delivery_count: u64,
+    /// This claim was made before and its reply was lost.
+    pub replayed: bool,
+}
+
+/// How a message ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// Done: removed, or its payload kept in the completed log.
+    Ack,
+    /// Failed for good: removed, or its payload kept in the failed log.
+    Fail,
+}
+
+/// A settlement of one lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettleRequest {
+    /// The lease that came with the delivery.
+    pub lease: Lease,
+    /// How the message ends.
+    pub settlement: Settlement,
+}
+
+/// What became of a settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettleOutcome {
+    /// The message is settled.
+    Done,
+    /// The lease is not current; nothing was changed.
+    Stale,
+}
+
+/// What became of a renewal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RenewOutcome {
+    /// The new deadline, in milliseconds of server time.
+    Renewed(u64),
+    /// The lease is not current; nothing was changed.
+    Stale,
+}
+
+/// Lengths of the queue's lists, read one after the other and so no snapshot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Messages that wait.
+    pub pending: u64,
+    /// Messages that are claimed and not settled.
+    pub processing: u64,
+    /// Payloads in the completed log.
+    pub completed: u64,
+    /// Payloads in the failed log.
+    pub failed: u64,
+    /// Payloads in the dead-letter list.
+    pub dead_letters: u64,
+}

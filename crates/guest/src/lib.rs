@@ -1,0 +1,1 @@
+//! The Leaseline component: WIT exports over leaseline-core.

@@ -1,0 +1,1 @@
+//! Embeds the Leaseline component in a wasmtime host.

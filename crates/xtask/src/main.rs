@@ -1,0 +1,2 @@
+//! Builds the component.
+fn main() {}

@@ -1,0 +1,65 @@
+-- move_lease: settle a leased message and keep its payload in a log, if the token is current.
+--
+-- KEYS[1] processing    list
+-- KEYS[2] destination   list
+-- KEYS[3] lease_deadlines zset
+-- KEYS[4] lease_tokens  hash     stored -> current fencing token
+-- KEYS[5] delivery_counts hash
+-- KEYS[6] claim_refs    hash     token -> name of its claim_result key
+-- KEYS[7] claim_ids     hash     claim id -> claim record
+-- KEYS[8] claim_backrefs hash    token -> claim id
+-- KEYS[9] marker        string   set on success, for retries of this operation id
+-- ARGV[1] stored
+-- ARGV[2] payload
+-- ARGV[3] token
+-- ARGV[4] marker_ttl_ms
+-- RETURNS integer                1 settled, 0 stale (nothing written)
+-- WRITES  destination, then processing, then metadata
+-- COST    O(processing)
+
+local WRONGTYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value'
+for i, want in ipairs({'list', 'list', 'zset', 'hash', 'hash', 'hash', 'hash', 'hash', 'string'}) do
+  local kind = redis.call('TYPE', KEYS[i]).ok
+  if kind ~= 'none' and kind ~= want then return redis.error_reply(WRONGTYPE) end
+end
+local PROCESSING, DEADLINES, TOKENS, COUNTS = KEYS[1], KEYS[3], KEYS[4], KEYS[5]
+local REFS, IDS, BACKREFS, MARKER = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local stored, token = ARGV[1], ARGV[3]
+
+if redis.call('HGET', TOKENS, stored) ~= token then
+  return redis.call('EXISTS', MARKER)
+end
+
+redis.call('LPUSH', KEYS[2], ARGV[2])
+local removed = redis.pcall('LREM', PROCESSING, 1, stored)
+if removed ~= 1 then
+  redis.pcall('LPOP', KEYS[2])
+  if type(removed) == 'table' then return redis.error_reply(removed.err) end
+  return 0
+end
+
+-- Settled: nothing below may turn the answer into an error. Metadata that stays behind looks like
+-- an expired lease without a message, and the next claim removes it.
+local try = redis.pcall
+try('SET', MARKER, '1', 'PX', ARGV[4])
+try('HDEL', TOKENS, stored)
+local ref = try('HGET', REFS, token)
+if type(ref) == 'string' then
+  -- The one key that is read from data and not declared; a cluster may refuse it.
+  try('DEL', ref)
+  try('HDEL', REFS, token)
+end
+local id = try('HGET', BACKREFS, token)
+if type(id) == 'string' then
+  try('HDEL', IDS, id)
+  try('HDEL', BACKREFS, token)
+end
+-- Only writers without envelopes can leave two equal elements; the other one's lease was this
+-- one, so it expires now and is claimed again.
+if string.sub(stored, 1, 6) ~= '\30RMQ1:' and type(try('LPOS', PROCESSING, stored)) == 'number' then
+  try('ZADD', DEADLINES, 0, stored)
+else
+  try('ZREM', DEADLINES, stored)
+  try('HDEL', COUNTS, stored)
+end
+return 1

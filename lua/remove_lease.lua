@@ -1,0 +1,57 @@
+-- remove_lease: settle a leased message, if the token is current.
+--
+-- KEYS[1] processing    list
+-- KEYS[2] lease_deadlines zset
+-- KEYS[3] lease_tokens  hash     stored -> current fencing token
+-- KEYS[4] delivery_counts hash
+-- KEYS[5] claim_refs    hash     token -> name of its claim_result key
+-- KEYS[6] claim_ids     hash     claim id -> claim record
+-- KEYS[7] claim_backrefs hash    token -> claim id
+-- KEYS[8] marker        string   set on success, for retries of this operation id
+-- ARGV[1] stored
+-- ARGV[2] token
+-- ARGV[3] marker_ttl_ms
+-- RETURNS integer                1 settled, 0 stale (nothing written)
+-- WRITES  processing, then metadata; works when memory is full
+-- COST    O(processing)
+
+local WRONGTYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value'
+for i, want in ipairs({'list', 'zset', 'hash', 'hash', 'hash', 'hash', 'hash', 'string'}) do
+  local kind = redis.call('TYPE', KEYS[i]).ok
+  if kind ~= 'none' and kind ~= want then return redis.error_reply(WRONGTYPE) end
+end
+local PROCESSING, DEADLINES, TOKENS, COUNTS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local REFS, IDS, BACKREFS, MARKER = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local stored, token = ARGV[1], ARGV[2]
+
+if redis.call('HGET', TOKENS, stored) ~= token then
+  return redis.call('EXISTS', MARKER)
+end
+
+if redis.call('LREM', PROCESSING, 1, stored) == 0 then return 0 end
+
+-- Settled: nothing below may turn the answer into an error. Metadata that stays behind looks like
+-- an expired lease without a message, and the next claim removes it.
+local try = redis.pcall
+try('SET', MARKER, '1', 'PX', ARGV[3])
+try('HDEL', TOKENS, stored)
+local ref = try('HGET', REFS, token)
+if type(ref) == 'string' then
+  -- The one key that is read from data and not declared; a cluster may refuse it.
+  try('DEL', ref)
+  try('HDEL', REFS, token)
+end
+local id = try('HGET', BACKREFS, token)
+if type(id) == 'string' then
+  try('HDEL', IDS, id)
+  try('HDEL', BACKREFS, token)
+end
+-- Only writers without envelopes can leave two equal elements; the other one's lease was this
+-- one, so it expires now and is claimed again.
+if string.sub(stored, 1, 6) ~= '\30RMQ1:' and type(try('LPOS', PROCESSING, stored)) == 'number' then
+  try('ZADD', DEADLINES, 0, stored)
+else
+  try('ZREM', DEADLINES, stored)
+  try('HDEL', COUNTS, stored)
+end
+return 1

@@ -1,0 +1,22 @@
+-- renew: move the deadline of a lease to now + lease_ms, if the token is current.
+--
+-- KEYS[1] lease_deadlines zset
+-- KEYS[2] lease_tokens  hash     stored -> current fencing token
+-- ARGV[1] stored
+-- ARGV[2] token
+-- ARGV[3] lease_ms
+-- RETURNS integer                the new deadline, ms of server time; 0 stale (nothing written)
+-- WRITES  lease_deadlines
+-- COST    O(log leases)
+
+local WRONGTYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value'
+for i, want in ipairs({'zset', 'hash'}) do
+  local kind = redis.call('TYPE', KEYS[i]).ok
+  if kind ~= 'none' and kind ~= want then return redis.error_reply(WRONGTYPE) end
+end
+
+if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return 0 end
+local time = redis.call('TIME')
+local deadline = math.floor(time[1] * 1000 + time[2] / 1000) + tonumber(ARGV[3])
+redis.call('ZADD', KEYS[1], deadline, ARGV[1])
+return deadline
