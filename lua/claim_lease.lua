@@ -71,7 +71,7 @@ local function payload(stored)
   if not value then return stored end
   if type(value.payload) == 'string' then return value.payload end
   local text = value.payload_hex
-  if type(text) == 'string' and #text % 2 == 0 and not string.find(text, '[^0-9a-f]') then
+  if type(text) == 'string' and #text % 2 == 0 and not string.find(text, '%X') then
     return (string.gsub(text, '..', function(pair) return string.char(tonumber(pair, 16)) end))
   end
   return stored

@@ -12,8 +12,9 @@
 -- ARGV[1] stored
 -- ARGV[2] payload
 -- ARGV[3] token
--- ARGV[4] marker_ttl_ms
--- RETURNS integer                1 settled, 0 stale (nothing written)
+-- ARGV[4] marker_ttl_ms          at most; the marker ends with the lease, see below
+-- RETURNS integer                1 settled, 0 stale, -1 stale and the message is gone: someone
+--                                settled it, perhaps an earlier try of this very call
 -- WRITES  destination, then processing, then metadata
 -- COST    O(processing)
 
@@ -27,8 +28,17 @@ local REFS, IDS, BACKREFS, MARKER = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local stored, token = ARGV[1], ARGV[3]
 
 if redis.call('HGET', TOKENS, stored) ~= token then
-  return redis.call('EXISTS', MARKER)
+  if redis.call('EXISTS', MARKER) == 1 then return 1 end
+  -- A message that is still alive keeps its delivery count through every reclaim.
+  return redis.call('HEXISTS', COUNTS, stored) - 1
 end
+
+-- The marker ends with the lease (but lasts a second, for the first retries), so that a worker
+-- that dies before it removes the marker leaves nothing behind once its leases have expired.
+local time = redis.call('TIME')
+local now = math.floor(time[1] * 1000 + time[2] / 1000)
+local rest = math.floor(tonumber(redis.call('ZSCORE', DEADLINES, stored) or now) - now)
+local marker_ttl = math.min(tonumber(ARGV[4]), math.max(1000, rest))
 
 redis.call('LPUSH', KEYS[2], ARGV[2])
 local removed = redis.pcall('LREM', PROCESSING, 1, stored)
@@ -41,7 +51,7 @@ end
 -- Settled: nothing below may turn the answer into an error. Metadata that stays behind looks like
 -- an expired lease without a message, and the next claim removes it.
 local try = redis.pcall
-try('SET', MARKER, '1', 'PX', ARGV[4])
+try('SET', MARKER, '1', 'PX', marker_ttl)
 try('HDEL', TOKENS, stored)
 local ref = try('HGET', REFS, token)
 if type(ref) == 'string' then

@@ -10,8 +10,9 @@
 -- KEYS[8] marker        string   set on success, for retries of this operation id
 -- ARGV[1] stored
 -- ARGV[2] token
--- ARGV[3] marker_ttl_ms
--- RETURNS integer                1 settled, 0 stale (nothing written)
+-- ARGV[3] marker_ttl_ms          at most; the marker ends with the lease, see below
+-- RETURNS integer                1 settled, 0 stale, -1 stale and the message is gone: someone
+--                                settled it, perhaps an earlier try of this very call
 -- WRITES  processing, then metadata; works when memory is full
 -- COST    O(processing)
 
@@ -25,7 +26,9 @@ local REFS, IDS, BACKREFS, MARKER = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local stored, token = ARGV[1], ARGV[2]
 
 if redis.call('HGET', TOKENS, stored) ~= token then
-  return redis.call('EXISTS', MARKER)
+  if redis.call('EXISTS', MARKER) == 1 then return 1 end
+  -- A message that is still alive keeps its delivery count through every reclaim.
+  return redis.call('HEXISTS', COUNTS, stored) - 1
 end
 
 if redis.call('LREM', PROCESSING, 1, stored) == 0 then return 0 end
@@ -33,7 +36,7 @@ if redis.call('LREM', PROCESSING, 1, stored) == 0 then return 0 end
 -- Settled: nothing below may turn the answer into an error. Metadata that stays behind looks like
 -- an expired lease without a message, and the next claim removes it.
 local try = redis.pcall
-try('SET', MARKER, '1', 'PX', ARGV[3])
+try('SET', MARKER, '1', 'PX', marker_ttl)
 try('HDEL', TOKENS, stored)
 local ref = try('HGET', REFS, token)
 if type(ref) == 'string' then

@@ -1,5 +1,7 @@
 //! The configuration of a queue, and the rules it must keep.
 
+mod rules;
+
 use alloc::string::String;
 
 /// What happens to a publish when the queue is full.

@@ -1,0 +1,104 @@
+//! Configuring and opening a queue.
+
+use std::time::Duration;
+
+use leaseline_core::{Config, Error};
+
+use crate::connection::{Connection, EMBEDDED};
+use crate::engine::{Engine, Opener};
+use crate::pool::{Pool, millis};
+use crate::queue::Queue;
+
+/// A queue about to be opened. Made by [`Queue::builder`].
+#[derive(Debug)]
+pub struct Builder {
+    config: Config,
+    address: Address,
+    engine: Engine,
+    component: Option<Vec<u8>>,
+}
+
+#[derive(Debug)]
+enum Address {
+    Url(String),
+    Connection(Connection),
+}
+
+impl Builder {
+    pub(crate) fn new(name: String) -> Self {
+        Self {
+            config: Config::new(name),
+            address: Address::Url(EMBEDDED.into()),
+            engine: Engine::default(),
+            component: None,
+        }
+    }
+
+    /// The Redis to connect to: `redis://`, `rediss://`, `redis+unix://`, or `embedded:` (the
+    /// default) for a model in this process whose contents end with it.
+    pub fn redis(mut self, url: impl Into<String>) -> Self {
+        self.address = Address::Url(url.into());
+        self
+    }
+
+    /// A Redis that is open already, or one's own capability.
+    pub fn connection(mut self, connection: Connection) -> Self {
+        self.address = Address::Connection(connection);
+        self
+    }
+
+    /// Where the queue logic runs. Default: as a component.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// A component to run in place of the built-in one. It must be built from the same sources.
+    pub fn component(mut self, bytes: Vec<u8>) -> Self {
+        self.component = Some(bytes);
+        self
+    }
+
+    /// How long a claim holds its message. Default 300 s.
+    pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
+        self.config.visibility_timeout_ms = Some(millis(timeout));
+        self
+    }
+
+    /// Claims without leases: a consumer that dies keeps its message for good.
+    pub fn without_leases(mut self) -> Self {
+        self.config.visibility_timeout_ms = None;
+        self.config.max_delivery_count = None;
+        self
+    }
+
+    /// Claims granted before a message is dead-lettered. Default 10.
+    pub fn max_delivery_count(mut self, limit: Option<u32>) -> Self {
+        self.config.max_delivery_count = limit;
+        self
+    }
+
+    /// Changes any setting.
+    pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// Checks the configuration, connects, and makes the engine ready.
+    ///
+    /// # Errors
+    ///
+    /// [`leaseline_core::ErrorKind::Configuration`] for a setting, address or component that
+    /// cannot be used; connection errors as in [`Connection::open`].
+    pub async fn open(self) -> Result<Queue, Error> {
+        self.config.validate()?;
+        let runtime = self.engine.runtime(self.component)?;
+        let connection = match self.address {
+            Address::Url(url) => Connection::open(&url).await?,
+            Address::Connection(connection) => connection,
+        };
+        let pool = Pool::new(Opener::new(self.config.clone(), connection, runtime));
+        pool.warm().await?;
+        Ok(Queue::new(pool, self.config))
+    }
+}

@@ -1,0 +1,86 @@
+//! A claimed message in the hands of a handler.
+
+use leaseline_core::Error;
+use leaseline_core::message::{self, Lease, RenewOutcome, SettleOutcome, SettleRequest, Settlement};
+
+use crate::queue::{Queue, only};
+
+/// A claimed message whose payload could be read.
+///
+/// Dropping it without settling leaves the message to its lease: it comes back when that expires.
+#[derive(Debug)]
+pub struct Delivery {
+    queue: Queue,
+    message: message::Delivery,
+    payload: Vec<u8>,
+}
+
+impl Delivery {
+    /// A delivery of `queue`; the error is that of a message whose payload cannot be read.
+    pub(crate) fn new(queue: Queue, mut message: message::Delivery) -> Result<Self, Error> {
+        let payload = std::mem::replace(&mut message.payload, Ok(Vec::new()))?;
+        Ok(Self { queue, message, payload })
+    }
+
+    /// The payload.
+    pub fn payload(&self) -> &[u8] {
+        &self.payload
+    }
+
+    /// The id that was minted at publish; `None` for messages stored without an envelope.
+    pub fn message_id(&self) -> Option<&str> {
+        self.message.message_id.as_deref()
+    }
+
+    /// The fencing token: larger with every claim of the queue. `None` without leases.
+    pub fn token(&self) -> Option<&str> {
+        self.message.lease.token.as_deref()
+    }
+
+    /// Claims of this message so far, this one included; 0 without leases.
+    pub fn delivery_count(&self) -> u64 {
+        self.message.delivery_count
+    }
+
+    /// This claim was made before and its reply was lost.
+    pub fn replayed(&self) -> bool {
+        self.message.replayed
+    }
+
+    /// The lease, for settling elsewhere.
+    pub fn lease(&self) -> &Lease {
+        &self.message.lease
+    }
+
+    /// Acknowledges the message.
+    ///
+    /// # Errors
+    ///
+    /// The message stays under its lease, or is settled if the outcome is unknown.
+    pub async fn ack(&self) -> Result<SettleOutcome, Error> {
+        self.settle(Settlement::Ack).await
+    }
+
+    /// Ends the message as failed.
+    ///
+    /// # Errors
+    ///
+    /// As [`ack`](Self::ack).
+    pub async fn fail(&self) -> Result<SettleOutcome, Error> {
+        self.settle(Settlement::Fail).await
+    }
+
+    /// Moves the lease's deadline to now plus the visibility timeout.
+    ///
+    /// # Errors
+    ///
+    /// The deadline may not have moved.
+    pub async fn renew(&self) -> Result<RenewOutcome, Error> {
+        only(self.queue.renew(vec![self.message.lease.clone()]).await)
+    }
+
+    async fn settle(&self, settlement: Settlement) -> Result<SettleOutcome, Error> {
+        let request = SettleRequest { lease: self.message.lease.clone(), settlement };
+        only(self.queue.settle(vec![request]).await)
+    }
+}

@@ -1,0 +1,223 @@
+//! Instances that calls borrow one at a time.
+//!
+//! Both engines work alike: an instance serves one call at a time, so calls that run at once use
+//! several. A call runs in a task of its own, to its end, even if its caller goes away: cutting
+//! it midway would break a component's instance and leave the outcome of the call unknown. What
+//! such a call claimed is handed to the next claim.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use leaseline_core::event::EventBatch;
+use leaseline_core::message::{Delivery, Lease, RenewOutcome};
+use leaseline_core::{Error, ErrorKind};
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::engine::Opener;
+use crate::instance::{Called, Instance};
+
+/// The most calls of one queue that run at once; further ones wait.
+const MAX_INSTANCES: usize = 64;
+
+type Work<'a, T> = Pin<Box<dyn Future<Output = Called<T>> + Send + 'a>>;
+
+/// The instances of one queue.
+pub(crate) struct Pool {
+    opener: Opener,
+    idle: Mutex<Vec<Instance>>,
+    slots: Semaphore,
+    /// How many slots there are; one after a drain, so that every call meets the drained instance.
+    capacity: Mutex<usize>,
+    /// Claims that an instance could not resolve, for whichever claims next.
+    open_claims: Mutex<Vec<String>>,
+    /// Claimed for callers that went away.
+    undelivered: Mutex<VecDeque<Delivery>>,
+}
+
+impl Pool {
+    pub(crate) fn new(opener: Opener) -> Arc<Self> {
+        Arc::new(Self {
+            opener,
+            idle: Mutex::default(),
+            slots: Semaphore::new(MAX_INSTANCES),
+            capacity: Mutex::new(MAX_INSTANCES),
+            open_claims: Mutex::default(),
+            undelivered: Mutex::default(),
+        })
+    }
+
+    /// Runs a call on an instance. `undelivered` gets the answer if the caller has gone.
+    pub(crate) async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send + 'static,
+        undelivered: impl FnOnce(&Self, T) + Send + 'static,
+    ) -> Result<T, Error> {
+        let (sender, receiver) = oneshot::channel();
+        let pool = Arc::clone(self);
+        tokio::spawn(async move {
+            let answer = pool.run_here(work).await;
+            if let Err(Ok(answer)) = sender.send(answer) {
+                undelivered(&pool, answer);
+            }
+        });
+        receiver.await.unwrap_or_else(|_| {
+            Err(Error::new(
+                ErrorKind::OutcomeUnknown,
+                "the call was cut off by the end of its runtime; it may have taken effect",
+            ))
+        })
+    }
+
+    async fn run_here<T>(
+        &self,
+        work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send,
+    ) -> Result<T, Error> {
+        let _slot = self.slots.acquire().await.map_err(|_| closed())?;
+        let mut instance = self.checkout().await?;
+        let answer = work(&mut instance).await;
+        self.give_back(instance);
+        answer
+    }
+
+    async fn checkout(&self) -> Result<Instance, Error> {
+        let idle = lock(&self.idle).pop();
+        match idle {
+            Some(instance) => Ok(instance),
+            None => self.opener.open().await,
+        }
+    }
+
+    /// An instance that broke is dropped, with whatever it still knew.
+    fn give_back(&self, instance: Instance) {
+        if instance.is_healthy() {
+            lock(&self.idle).push(instance);
+        }
+    }
+
+    /// Opens an instance ahead of the first call, so that a wrong configuration shows at once.
+    pub(crate) async fn warm(&self) -> Result<(), Error> {
+        let instance = self.checkout().await?;
+        self.give_back(instance);
+        Ok(())
+    }
+
+    /// Claims on an instance, with the open claims of all others.
+    pub(crate) async fn claim(
+        self: &Arc<Self>,
+        max: u32,
+        wait: Duration,
+    ) -> Result<Vec<Delivery>, Error> {
+        let kept = self.redeliver(max).await?;
+        if !kept.is_empty() {
+            return Ok(kept);
+        }
+        let adopted = std::mem::take(&mut *lock(&self.open_claims));
+        let wait_ms = millis(wait);
+        let (claimed, open) = self
+            .run(
+                move |instance| {
+                    Box::pin(async move {
+                        if !adopted.is_empty() {
+                            instance.adopt_claims(adopted).await?;
+                        }
+                        let claimed = instance.claim(max, wait_ms).await?;
+                        Ok((claimed, instance.take_pending_claims().await?))
+                    })
+                },
+                |pool, (claimed, open)| {
+                    lock(&pool.open_claims).extend(open);
+                    lock(&pool.undelivered).extend(claimed.into_iter().flatten());
+                },
+            )
+            .await?;
+        lock(&self.open_claims).extend(open);
+        claimed
+    }
+
+    /// Hands out what was claimed for callers that went away, as far as its leases still stand.
+    async fn redeliver(self: &Arc<Self>, max: u32) -> Result<Vec<Delivery>, Error> {
+        let mut kept: Vec<Delivery> = {
+            let mut undelivered = lock(&self.undelivered);
+            let count = undelivered.len().min(max as usize);
+            undelivered.drain(..count).collect()
+        };
+        let leases: Vec<Lease> =
+            kept.iter().map(|delivery| delivery.lease.clone()).filter(|lease| lease.token.is_some()).collect();
+        if leases.is_empty() {
+            return Ok(kept);
+        }
+        let renewed =
+            self.run(move |instance| Box::pin(async move { instance.renew(&leases).await }), |_, _| ()).await?;
+        let mut renewed = renewed.into_iter();
+        kept.retain_mut(|delivery| {
+            if delivery.lease.token.is_none() {
+                return true;
+            }
+            match renewed.next() {
+                Some(Ok(RenewOutcome::Renewed(deadline_ms))) => {
+                    delivery.lease.deadline_ms = Some(deadline_ms);
+                    true
+                }
+                // Its lease is over or in doubt: it comes back by itself.
+                _ => false,
+            }
+        });
+        Ok(kept)
+    }
+
+    /// Waits for running calls, then drains. False: something was still running or unresolved.
+    pub(crate) async fn drain(self: &Arc<Self>, timeout: Duration) -> Result<bool, Error> {
+        let started = tokio::time::Instant::now();
+        let capacity = *lock(&self.capacity);
+        let all = u32::try_from(capacity).unwrap_or(u32::MAX);
+        let Ok(slots) = tokio::time::timeout(timeout, self.slots.acquire_many(all)).await else {
+            return Ok(false);
+        };
+        let slots = slots.map_err(|_| closed())?;
+        let mut instance = self.checkout().await?;
+        lock(&self.idle).clear();
+        let open = std::mem::take(&mut *lock(&self.open_claims));
+        let drained = async {
+            instance.adopt_claims(open).await?;
+            instance.drain(millis(timeout.saturating_sub(started.elapsed()))).await?
+        }
+        .await;
+        self.give_back(instance);
+        // From now on every call goes to the drained instance.
+        slots.forget();
+        self.slots.add_permits(1);
+        *lock(&self.capacity) = 1;
+        drained
+    }
+
+    /// The events of the instances that are idle now; the others' come later.
+    pub(crate) async fn take_events(&self) -> EventBatch {
+        let mut all = EventBatch::default();
+        let instances = std::mem::take(&mut *lock(&self.idle));
+        for mut instance in instances {
+            if let Ok(batch) = instance.take_events().await {
+                all.events.extend(batch.events);
+                all.dropped += batch.dropped;
+            }
+            self.give_back(instance);
+        }
+        all
+    }
+}
+
+/// A panic in another call must not end this one: the lists stay whole between statements.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn closed() -> Error {
+    Error::new(ErrorKind::Drained, "the queue object is closed; open a new one")
+}
+
+/// A duration in whole milliseconds, rounded up so that a wait is never cut short.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,148 @@
+//! The queue object of a Rust program.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leaseline_core::event::EventBatch;
+use leaseline_core::message::{
+    self, Lease, Outgoing, PublishOutcome, PublishReply, RenewOutcome, SettleOutcome,
+    SettleRequest, Stats,
+};
+use leaseline_core::{Config, Error, ErrorKind};
+
+use crate::builder::Builder;
+use crate::consumer::Consumer;
+use crate::outgoing::Message;
+use crate::pool::Pool;
+
+/// A queue. Clones share it; its calls may run at once.
+///
+/// A call runs to its end even when its future is dropped: what a dropped claim got is handed to
+/// the next one.
+#[derive(Clone)]
+pub struct Queue {
+    pool: Arc<Pool>,
+    config: Arc<Config>,
+}
+
+impl Queue {
+    /// Starts the configuration of the queue `name`.
+    pub fn builder(name: impl Into<String>) -> Builder {
+        Builder::new(name.into())
+    }
+
+    pub(crate) fn new(pool: Arc<Pool>, config: Config) -> Self {
+        Self { pool, config: Arc::new(config) }
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// A consumer of this queue.
+    pub fn consumer(&self) -> Consumer {
+        Consumer::new(self.clone())
+    }
+
+    /// Publishes one message.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutcomeUnknown`]: it may be in the queue. Every other kind: it is not.
+    pub async fn publish(&self, message: impl Into<Message>) -> Result<PublishOutcome, Error> {
+        only(self.publish_all(vec![message.into().into()]).await.into_iter().map(|reply| reply.outcome))
+    }
+
+    /// Publishes messages in order. One reply for each; a failed one does not stop the others.
+    pub async fn publish_all(&self, messages: Vec<Outgoing>) -> Vec<PublishReply> {
+        let count = messages.len();
+        self.pool
+            .run(move |instance| Box::pin(async move { instance.publish(&messages).await }), |_, _| ())
+            .await
+            .unwrap_or_else(|error| {
+                vec![PublishReply { message_id: String::new(), outcome: Err(error) }; count]
+            })
+    }
+
+    /// Claims at most `max` messages (1 to [`leaseline_core::MAX_CLAIM`]) and waits at most `wait`
+    /// for the first. An empty list: there was none.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the failed claim took is kept for the next call.
+    pub async fn claim(&self, max: u32, wait: Duration) -> Result<Vec<message::Delivery>, Error> {
+        self.pool.claim(max, wait).await
+    }
+
+    /// Settles leases, each on its own.
+    pub async fn settle(&self, requests: Vec<SettleRequest>) -> Vec<Result<SettleOutcome, Error>> {
+        let count = requests.len();
+        self.pool
+            .run(move |instance| Box::pin(async move { instance.settle(&requests).await }), |_, _| ())
+            .await
+            .unwrap_or_else(|error| vec![Err(error); count])
+    }
+
+    /// Moves the deadlines of leases to now plus the visibility timeout.
+    pub async fn renew(&self, leases: Vec<Lease>) -> Vec<Result<RenewOutcome, Error>> {
+        let count = leases.len();
+        self.pool
+            .run(move |instance| Box::pin(async move { instance.renew(&leases).await }), |_, _| ())
+            .await
+            .unwrap_or_else(|error| vec![Err(error); count])
+    }
+
+    /// The lengths of the queue's lists.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Server`] if one of the keys holds another type.
+    pub async fn stats(&self) -> Result<Stats, Error> {
+        self.pool.run(|instance| Box::pin(instance.stats()), |_, _| ()).await?
+    }
+
+    /// Moves at most `max` dead letters, oldest first, back to pending. Gives the number moved.
+    ///
+    /// # Errors
+    ///
+    /// After a failure some may have been moved; call again for the rest.
+    pub async fn redrive(&self, max: u64) -> Result<u64, Error> {
+        self.pool.run(move |instance| Box::pin(instance.redrive(max)), |_, _| ()).await?
+    }
+
+    /// Refuses further publishes and claims on this object and its clones, waits for the calls
+    /// that run, and resolves open claims. False: not done within `timeout`; call again.
+    ///
+    /// # Errors
+    ///
+    /// A failure that will not pass by itself.
+    pub async fn drain(&self, timeout: Duration) -> Result<bool, Error> {
+        self.pool.drain(timeout).await
+    }
+
+    /// Takes the events of finished calls: of one call in order, of calls that ran at once in any
+    /// order.
+    pub async fn take_events(&self) -> EventBatch {
+        self.pool.take_events().await
+    }
+
+    pub(crate) fn visibility_timeout(&self) -> Option<Duration> {
+        self.config.visibility_timeout_ms.map(Duration::from_millis)
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("name", &self.config.name).finish_non_exhaustive()
+    }
+}
+
+/// The answer of a batch of one.
+pub(crate) fn only<T>(answers: impl IntoIterator<Item = Result<T, Error>>) -> Result<T, Error> {
+    answers.into_iter().next().unwrap_or_else(|| {
+        Err(Error::new(ErrorKind::Protocol, "the engine answered fewer items than it was asked"))
+    })
+}
+
