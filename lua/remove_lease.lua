@@ -31,6 +31,13 @@ if redis.call('HGET', TOKENS, stored) ~= token then
   return redis.call('HEXISTS', COUNTS, stored) - 1
 end
 
+-- The marker ends with the lease (but lasts a second, for the first retries), so that a worker
+-- that dies before it removes the marker leaves nothing behind once its leases have expired.
+local time = redis.call('TIME')
+local now = math.floor(time[1] * 1000 + time[2] / 1000)
+local rest = math.floor(tonumber(redis.call('ZSCORE', DEADLINES, stored) or now) - now)
+local marker_ttl = math.min(tonumber(ARGV[3]), math.max(1000, rest))
+
 if redis.call('LREM', PROCESSING, 1, stored) == 0 then return 0 end
 
 -- Settled: nothing below may turn the answer into an error. Metadata that stays behind looks like

@@ -86,16 +86,12 @@ fn open_error(error: OpenError) -> Error {
 }
 
 impl Redis for Connection {
-    fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> impl Future<Output = Reply> + Send {
-        self.redis.execute(argv, timeout_ms)
+    async fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> Reply {
+        self.redis.execute(argv, timeout_ms).await
     }
 
-    fn pipeline(
-        &self,
-        commands: &[&[&[u8]]],
-        timeout_ms: u32,
-    ) -> impl Future<Output = PipelineReply> + Send {
-        self.redis.pipeline(commands, timeout_ms)
+    async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
+        self.redis.pipeline(commands, timeout_ms).await
     }
 }
 

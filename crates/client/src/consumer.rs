@@ -247,15 +247,14 @@ where
     let (handled, settled) = tokio::select! {
         biased;
         outcome = async {
-            let handled = handler(Arc::clone(&delivery)).await;
-            if let Err(error) = &handled {
-                tracing::warn!(%error, message_id = delivery.message_id(), "a handler failed");
-            }
-            let settled = match &handled {
-                Ok(()) => delivery.ack().await,
-                Err(_) => delivery.fail().await,
-            };
-            (handled.is_ok(), settled)
+            let handled = handler(Arc::clone(&delivery))
+                .await
+                .inspect_err(|error| {
+                    tracing::warn!(%error, message_id = delivery.message_id(), "a handler failed");
+                })
+                .is_ok();
+            let settled = if handled { delivery.ack().await } else { delivery.fail().await };
+            (handled, settled)
         } => outcome,
         never = beat(&delivery, heartbeat) => match never {},
     };

@@ -1,9 +1,6 @@
 //! The two engines: the same core, native or as a component.
 
-use std::sync::Arc;
-
-use leaseline_core::{Config, Error, ErrorKind, Queue};
-use tokio::sync::OnceCell;
+use leaseline_core::{Config, Error, Queue};
 
 use crate::connection::Connection;
 use crate::instance::Instance;
@@ -19,9 +16,26 @@ pub enum Engine {
     Native,
 }
 
+impl Engine {
+    pub(crate) fn runtime(self, _: Option<Vec<u8>>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 /// Opens instances of one queue.
 pub(crate) struct Opener {
     config: Config,
     connection: Connection,
-    runtime: Option<Arc<Runtime>>,
+}
+
+impl Opener {
+    pub(crate) fn new(config: Config, connection: Connection, _: ()) -> Self {
+        Self { config, connection }
+    }
+
+    pub(crate) async fn open(&self) -> Result<Instance, Error> {
+        let queue =
+            Queue::new(self.config.clone(), self.connection.clone(), TokioClock::new(), OsEntropy)?;
+        Ok(Instance::Native(Box::new(queue)))
+    }
 }

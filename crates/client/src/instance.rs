@@ -5,7 +5,6 @@ use leaseline_core::message::{
     Delivery, Lease, Outgoing, PublishReply, RenewOutcome, SettleOutcome, SettleRequest, Stats,
 };
 use leaseline_core::{Error, Queue};
-use leaseline_wasmtime::QueueInstance;
 
 use crate::connection::Connection;
 use crate::native::{OsEntropy, TokioClock};
@@ -13,7 +12,6 @@ use crate::native::{OsEntropy, TokioClock};
 /// A queue object.
 pub(crate) enum Instance {
     Native(Box<Queue<Connection, TokioClock, OsEntropy>>),
-    Component(Box<QueueInstance>),
 }
 
 /// Calls the engine's method of the same name: the native one answers, the component's may break.
@@ -21,7 +19,6 @@ macro_rules! dispatch {
     ($self:ident . $method:ident ( $($argument:expr),* )) => {
         match $self {
             Instance::Native(queue) => Ok(queue.$method($($argument),*).await),
-            Instance::Component(queue) => queue.$method($($argument),*).await.map_err(Error::from),
         }
     };
 }
@@ -64,21 +61,18 @@ impl Instance {
     pub(crate) async fn take_pending_claims(&mut self) -> Called<Vec<String>> {
         match self {
             Self::Native(queue) => Ok(queue.take_pending_claims()),
-            Self::Component(queue) => queue.take_pending_claims().await.map_err(Error::from),
         }
     }
 
     pub(crate) async fn adopt_claims(&mut self, claim_ids: Vec<String>) -> Called<()> {
         match self {
             Self::Native(queue) => Ok(queue.adopt_claims(claim_ids)),
-            Self::Component(queue) => queue.adopt_claims(claim_ids).await.map_err(Error::from),
         }
     }
 
     pub(crate) async fn take_events(&mut self) -> Called<EventBatch> {
         match self {
             Self::Native(queue) => Ok(queue.take_events()),
-            Self::Component(queue) => queue.take_events().await.map_err(Error::from),
         }
     }
 
@@ -86,7 +80,6 @@ impl Instance {
     pub(crate) fn is_healthy(&self) -> bool {
         match self {
             Self::Native(_) => true,
-            Self::Component(queue) => queue.is_healthy(),
         }
     }
 }

@@ -1,0 +1,158 @@
+//! A process that runs the original library.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// The program, on the command line of the process: it needs no file of its own at run time.
+const PROGRAM: &str = include_str!("peer.py");
+
+/// A queue object of the original library, in a process of its own that ends with this.
+pub(crate) struct Peer {
+    process: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+/// A message that the process holds.
+#[derive(Debug)]
+pub(crate) struct Held {
+    number: u64,
+    pub(crate) payload: Vec<u8>,
+}
+
+impl Peer {
+    /// Opens the queue `name`; `options` are arguments of the original's constructor.
+    pub(crate) fn open(python: &Path, url: &str, name: &str, options: Value) -> Self {
+        let mut process = Command::new(python)
+            .args(["-c", PROGRAM])
+            // Requests are UTF-8 whatever the locale is.
+            .env("PYTHONUTF8", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("Python starts");
+        let mut peer = Self {
+            requests: process.stdin.take().expect("its input"),
+            answers: BufReader::new(process.stdout.take().expect("its output")),
+            process,
+        };
+        peer.ask(json!({"do": "open", "url": url, "name": name, "options": options}));
+        peer
+    }
+
+    /// Publishes text or a mapping; false for a duplicate.
+    pub(crate) fn publish(&mut self, message: impl Into<Value>) -> bool {
+        self.ask(json!({"do": "publish", "message": message.into()}))
+            .is_true()
+    }
+
+    /// Publishes under a deduplication key.
+    pub(crate) fn publish_once(&mut self, message: &str, key: &str) -> bool {
+        self.ask(json!({"do": "publish", "message": message, "key": key}))
+            .is_true()
+    }
+
+    /// The bytes that a publish under this id would store.
+    pub(crate) fn envelope(&mut self, id: &str, payload: &str) -> Vec<u8> {
+        let answer = self.ask(json!({"do": "envelope", "id": id, "payload": payload}));
+        bytes(&answer.result)
+    }
+
+    /// Takes the next message, waiting at most the original's five seconds, and holds it.
+    pub(crate) fn claim(&mut self) -> Option<Held> {
+        let answer = self.ask(json!({"do": "claim"})).result;
+        let number = answer.get("claim")?.as_u64().expect("a number");
+        Some(Held {
+            number,
+            payload: bytes(&answer["payload"]),
+        })
+    }
+
+    /// Ends a message as a handler that returns does; true unless the lease was stale.
+    pub(crate) fn ack(&mut self, held: &Held) -> bool {
+        self.ask(json!({"do": "ack", "claim": held.number}))
+            .settled("ack")
+    }
+
+    /// Ends a message as a handler that raises does; true unless the lease was stale.
+    pub(crate) fn fail(&mut self, held: &Held) -> bool {
+        self.ask(json!({"do": "fail", "claim": held.number}))
+            .settled("nack")
+    }
+
+    /// Acknowledges a message that anyone has claimed.
+    pub(crate) fn remove(&mut self, stored: &[u8], token: Option<&str>) -> bool {
+        self.ask(json!({"do": "remove", "stored": hex::encode(stored), "token": token}))
+            .is_true()
+    }
+
+    /// Renews a lease that anyone holds.
+    pub(crate) fn renew(&mut self, stored: &[u8], token: &str) -> bool {
+        self.ask(json!({"do": "renew", "stored": hex::encode(stored), "token": token}))
+            .is_true()
+    }
+
+    /// Drains the queue object.
+    pub(crate) fn drain(&mut self) -> bool {
+        self.ask(json!({"do": "drain"})).is_true()
+    }
+
+    /// Ends the process in the hardest way, with whatever it holds.
+    pub(crate) fn kill(self) {}
+
+    fn ask(&mut self, request: Value) -> Answer {
+        writeln!(self.requests, "{request}").expect("Python reads");
+        let mut line = String::new();
+        self.answers.read_line(&mut line).expect("Python answers");
+        let mut answer: Value = serde_json::from_str(&line).expect("Python answers JSON");
+        assert_eq!(answer["error"], Value::Null, "Python failed at {request}");
+        let events = answer["events"].as_array().expect("events");
+        let events = events
+            .iter()
+            .map(|event| event.as_str().expect("text").to_owned())
+            .collect();
+        Answer {
+            result: answer["result"].take(),
+            events,
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // Both fail only if the process is gone already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+struct Answer {
+    result: Value,
+    events: Vec<String>,
+}
+
+impl Answer {
+    fn is_true(&self) -> bool {
+        self.result.as_bool().expect("true or false")
+    }
+
+    /// Whether the settlement took effect, as its event tells.
+    fn settled(&self, operation: &str) -> bool {
+        let happened = |event: String| self.events.contains(&event);
+        let success = happened(format!("{operation}/success"));
+        let stale = happened(format!("stale_lease_{operation}/skipped"));
+        assert!(
+            success != stale,
+            "neither settled nor stale: {:?}",
+            self.events
+        );
+        success
+    }
+}
+
+fn bytes(value: &Value) -> Vec<u8> {
+    hex::decode(value.as_str().expect("hexadecimal text")).expect("hexadecimal text")
+}

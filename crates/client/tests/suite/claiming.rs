@@ -1,0 +1,236 @@
+use std::time::Duration;
+
+use leaseline::capability::Value;
+use leaseline::message::{RenewOutcome, SettleOutcome};
+use leaseline::{Engine, ErrorKind};
+
+use crate::suite;
+use crate::world::*;
+
+suite! {
+    async fn messages_come_in_order_each_with_a_larger_token(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a", "b", "c"]).await;
+        let one = claim(&queue, 1).await;
+        let rest = claim(&queue, 10).await;
+        assert_eq!((payloads(&one), payloads(&rest)), (vec!["a"], vec!["b", "c"]));
+        let tokens: Vec<u64> = one.iter().chain(&rest).map(token).collect();
+        assert_eq!(tokens, [1, 2, 3]);
+        assert!(one.iter().chain(&rest).all(|delivery| delivery.delivery_count == 1 && !delivery.replayed));
+        assert!(claim(&queue, 1).await.is_empty());
+    }
+
+    async fn an_empty_claim_leaves_nothing(world: World) {
+        let queue = world.queue(|_| ()).await;
+        assert!(claim(&queue, 100).await.is_empty());
+        assert!(queue.claim(1, Duration::from_millis(300)).await.unwrap().is_empty());
+        assert_eq!(world.keys().await, [""; 0]);
+    }
+
+    async fn a_claim_waits_for_a_message(world: World) {
+        let queue = world.queue(|_| ()).await;
+        let waiting = tokio::spawn({
+            let queue = queue.clone();
+            async move { queue.claim(1, Duration::from_secs(20)).await.unwrap() }
+        });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        publish(&queue, &["late"]).await;
+        assert_eq!(payloads(&waiting.await.unwrap()), ["late"]);
+    }
+
+    /// Key for key what `redis-message-queue` 8.3.0 writes for a claim.
+    async fn a_claim_writes_the_recorded_keys(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["poison"]).await;
+        let delivery = claim_one(&queue).await;
+        let stored = String::from_utf8(delivery.lease.stored.clone()).unwrap();
+        let keys = world.keys().await;
+        let (results, others): (Vec<_>, Vec<_>) =
+            keys.into_iter().partition(|key| key.starts_with("q::processing:claim_result:"));
+        assert_eq!(others, [
+            "q::processing",
+            "q::processing:claim_result_backrefs",
+            "q::processing:claim_result_ids",
+            "q::processing:claim_result_refs",
+            "q::processing:delivery_counts",
+            "q::processing:lease_deadlines",
+            "q::processing:lease_token_counter",
+            "q::processing:lease_tokens",
+        ]);
+        let result = &results[0];
+        let id = result.rsplit(':').next().unwrap();
+        let record = format!(
+            "[\"\\u001eRMQ1:{{\\\"id\\\":\\\"{}\\\",\\\"payload\\\":\\\"poison\\\"}}\",\"1\"]",
+            delivery.message_id.as_deref().unwrap()
+        );
+        let string = |text: &str| Value::Bytes(text.into());
+        assert_eq!(world.redis(&["GET", result]).await, [string(&record)]);
+        for (hash, field, value) in [
+            ("claim_result_ids", id, record.as_str()),
+            ("claim_result_backrefs", "1", id),
+            ("claim_result_refs", "1", result.as_str()),
+            ("lease_tokens", stored.as_str(), "1"),
+            ("delivery_counts", stored.as_str(), "1"),
+        ] {
+            let key = format!("q::processing:{hash}");
+            assert_eq!(world.redis(&["HGETALL", &key]).await, [string(field), string(value)], "{hash}");
+        }
+        let score = world.redis(&["ZSCORE", "q::processing:lease_deadlines", &stored]).await;
+        assert_eq!(score, [string(&delivery.lease.deadline_ms.unwrap().to_string())]);
+        let Value::Int(ttl) = world.redis(&["PTTL", result]).await[0] else { panic!("no TTL") };
+        assert!((290_000..=300_000).contains(&ttl), "{ttl}");
+    }
+
+    async fn an_expired_lease_passes_on_and_its_token_is_powerless(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a", "fresh"]).await;
+        let old = claim_one(&queue).await;
+        world.expire_leases().await;
+        let new = claim_one(&queue).await;
+        assert_eq!(payload(&new), "a", "reclaimed messages come before fresh ones");
+        assert!(token(&new) > token(&old));
+        assert_eq!(new.delivery_count, 2);
+        let before = world.redis(&["ZRANGE", "q::processing:lease_deadlines", "0", "-1", "WITHSCORES"]).await;
+        assert_eq!(ack(&queue, &old).await, SettleOutcome::Stale);
+        assert_eq!(fail(&queue, &old).await, SettleOutcome::Stale);
+        assert_eq!(queue.renew(vec![old.lease]).await, [Ok(RenewOutcome::Stale)]);
+        let after = world.redis(&["ZRANGE", "q::processing:lease_deadlines", "0", "-1", "WITHSCORES"]).await;
+        assert_eq!(before, after, "a stale holder changes nothing");
+        assert_eq!(ack(&queue, &new).await, SettleOutcome::Done);
+    }
+
+    async fn a_renewed_lease_does_not_expire(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a"]).await;
+        let delivery = claim_one(&queue).await;
+        world.expire_leases().await;
+        let renewed = queue.renew(vec![delivery.lease.clone()]).await;
+        let Ok(RenewOutcome::Renewed(deadline)) = renewed[0] else { panic!("{renewed:?}") };
+        assert!(deadline >= delivery.lease.deadline_ms.unwrap());
+        assert!(claim(&queue, 1).await.is_empty());
+        assert_eq!(ack(&queue, &delivery).await, SettleOutcome::Done);
+    }
+
+    async fn more_than_a_hundred_expired_leases_come_back_in_rounds(world: World) {
+        let queue = world.queue(|_| ()).await;
+        let texts: Vec<String> = (0..250).map(|n| n.to_string()).collect();
+        publish(&queue, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        while !claim(&queue, 100).await.is_empty() {}
+        world.expire_leases().await;
+        let mut back = Vec::new();
+        loop {
+            let claimed = claim(&queue, 100).await;
+            if claimed.is_empty() {
+                break;
+            }
+            back.extend(claimed.iter().map(|delivery| payload(delivery).parse::<u32>().unwrap()));
+        }
+        back.sort_unstable();
+        assert_eq!(back, (0..250).collect::<Vec<_>>());
+    }
+
+    async fn equal_elements_of_a_foreign_writer_are_claimed_in_turn(world: World) {
+        let queue = world.queue(|_| ()).await;
+        world.redis(&["LPUSH", "q::pending", "tick", "tick"]).await;
+        let first = claim(&queue, 2).await;
+        assert_eq!(payloads(&first), ["tick"], "both would share one lease");
+        assert_eq!(ack(&queue, &first[0]).await, SettleOutcome::Done);
+        let second = claim_one(&queue).await;
+        assert_eq!(ack(&queue, &second).await, SettleOutcome::Done);
+        assert_eq!(world.keys().await, ["q::processing:lease_token_counter"]);
+    }
+
+    async fn equal_elements_that_another_consumer_took_at_once_are_not_stuck(world: World) {
+        // What redis-message-queue leaves behind: two copies in processing under one lease.
+        let queue = world.queue(|_| ()).await;
+        world.redis(&["LPUSH", "q::pending", "tick"]).await;
+        let first = claim_one(&queue).await;
+        world.redis(&["LPUSH", "q::processing", "tick"]).await;
+        assert_eq!(ack(&queue, &first).await, SettleOutcome::Done);
+        let second = claim_one(&queue).await;
+        assert_eq!(payload(&second), "tick");
+        assert_eq!(ack(&queue, &second).await, SettleOutcome::Done);
+        assert_eq!(world.keys().await, ["q::processing:lease_token_counter"]);
+    }
+
+    async fn a_malformed_message_hides_no_other(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["before"]).await;
+        world.redis(&["LPUSH", "q::pending", "\u{1e}RMQ1:{broken"]).await;
+        publish(&queue, &["after"]).await;
+        let claimed = claim(&queue, 10).await;
+        assert_eq!(payload(&claimed[0]), "before");
+        assert_eq!(claimed[1].payload.as_ref().unwrap_err().kind, ErrorKind::MalformedMessage);
+        assert_eq!(payload(&claimed[2]), "after");
+        // It can be settled like any other.
+        assert_eq!(fail(&queue, &claimed[1]).await, SettleOutcome::Done);
+    }
+
+    async fn strict_decoding_refuses_elements_without_envelope(world: World) {
+        let queue = world.queue(|config| config.strict_envelope_decoding = true).await;
+        world.redis(&["LPUSH", "q::pending", "raw"]).await;
+        assert_eq!(claim_one(&queue).await.payload.unwrap_err().kind, ErrorKind::MalformedMessage);
+    }
+
+    async fn wrong_typed_keys_fail_closed(world: World) {
+        let queue = world.queue(|_| ()).await;
+        for key in [
+            "q::processing", "q::dlq", "q::processing:lease_deadlines", "q::processing:lease_tokens",
+            "q::processing:delivery_counts", "q::processing:claim_result_refs",
+            "q::processing:claim_result_ids", "q::processing:claim_result_backrefs",
+        ] {
+            publish(&queue, &["a"]).await;
+            world.redis(&["SET", key, "foreign"]).await;
+            let error = queue.claim(1, Duration::ZERO).await.unwrap_err();
+            assert_eq!(error.code.as_deref(), Some("WRONGTYPE"), "{key}: {error}");
+            assert_eq!(world.list("q::pending").await.len(), 1, "{key}");
+            assert_eq!(world.redis(&["GET", key]).await, [Value::Bytes(b"foreign".to_vec())]);
+            world.redis(&["DEL", key, "q::pending"]).await;
+        }
+    }
+
+    async fn a_counter_that_is_no_number_returns_the_message(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["m"]).await;
+        world.redis(&["SET", "q::processing:lease_token_counter", "nope"]).await;
+        for _ in 0..3 {
+            let error = queue.claim(1, Duration::ZERO).await.unwrap_err();
+            assert_eq!(error.kind, ErrorKind::ClaimStoreFailed);
+            assert!(error.message.contains("not an integer"), "{error}");
+            assert_eq!(world.keys().await, ["q::pending", "q::processing:lease_token_counter"]);
+        }
+        world.redis(&["DEL", "q::processing:lease_token_counter"]).await;
+        assert_eq!(claim_one(&queue).await.delivery_count, 1, "failed claims do not count");
+    }
+
+    async fn tokens_stay_exact_beyond_two_to_the_53(world: World) {
+        let queue = world.queue(|_| ()).await;
+        world.redis(&["SET", "q::processing:lease_token_counter", "9007199254740990"]).await;
+        publish(&queue, &["a", "b", "c"]).await;
+        let tokens: Vec<u64> = claim(&queue, 3).await.iter().map(token).collect();
+        assert_eq!(tokens, [9_007_199_254_740_991, 9_007_199_254_740_992, 9_007_199_254_740_993]);
+    }
+
+    async fn a_claim_takes_one_to_a_hundred(world: World) {
+        let queue = world.queue(|_| ()).await;
+        for max in [0, 101, u32::MAX] {
+            let error = queue.claim(max, Duration::ZERO).await.unwrap_err();
+            assert_eq!(error.kind, ErrorKind::InvalidArgument);
+        }
+    }
+
+    async fn without_leases_a_claim_is_final(world: World) {
+        let queue = world.queue(without_leases).await;
+        publish(&queue, &["hello", "bye"]).await;
+        let claimed = claim(&queue, 5).await;
+        assert_eq!(payloads(&claimed), ["hello", "bye"]);
+        assert!(claimed.iter().all(|delivery| delivery.lease.token.is_none()));
+        assert_eq!(world.keys().await, [
+            "q::processing", "q::processing:claim_result_backrefs", "q::processing:claim_result_ids",
+        ]);
+        assert_eq!(ack(&queue, &claimed[0]).await, SettleOutcome::Done);
+        assert_eq!(ack(&queue, &claimed[0]).await, SettleOutcome::Stale, "the second time it is gone");
+        assert_eq!(fail(&queue, &claimed[1]).await, SettleOutcome::Done);
+        assert_eq!(world.keys().await, [""; 0]);
+    }
+}

@@ -1,0 +1,160 @@
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use leaseline::config::Log;
+use leaseline::{Engine, ErrorKind};
+use tokio::sync::Notify;
+
+use crate::suite;
+use crate::world::*;
+
+suite! {
+    async fn every_message_is_handled_once_when_nothing_fails(world: World) {
+        let queue = world.queue(|_| ()).await;
+        let texts: Vec<String> = (0..500).map(|n| n.to_string()).collect();
+        publish(&queue, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let progress = queue.consumer().concurrency(8).until_empty(true).run({
+            let seen = Arc::clone(&seen);
+            move |delivery| {
+                let seen = Arc::clone(&seen);
+                async move {
+                    seen.lock().unwrap().push(String::from_utf8(delivery.payload().to_vec()).unwrap());
+                    Ok::<(), String>(())
+                }
+            }
+        }).await.unwrap();
+        assert_eq!((progress.acked, progress.failed, progress.in_flight), (500, 0, 0));
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.len(), 500);
+        assert_eq!(seen.iter().collect::<BTreeSet<_>>(), texts.iter().collect());
+        assert_eq!(world.keys().await, ["q::processing:lease_token_counter"]);
+    }
+
+    async fn a_failed_handler_ends_its_message(world: World) {
+        let queue = world.queue(|config| config.failed = Log::Unbounded).await;
+        publish(&queue, &["good", "bad"]).await;
+        let progress = queue.consumer().until_empty(true).run(|delivery| async move {
+            if delivery.payload() == b"bad" { Err("no good") } else { Ok(()) }
+        }).await.unwrap();
+        assert_eq!((progress.acked, progress.failed), (1, 1));
+        assert_eq!(world.list("q::failed").await, ["bad"]);
+    }
+
+    async fn a_panic_leaves_the_message_to_its_lease(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a"]).await;
+        let progress = queue.consumer().until_empty(true).run(|delivery| async move {
+            assert!(delivery.payload().is_empty(), "panics on purpose");
+            Ok::<(), String>(())
+        }).await.unwrap();
+        assert_eq!((progress.acked, progress.failed, progress.unsettled), (0, 0, 1));
+        world.expire_leases().await;
+        assert_eq!(claim_one(&queue).await.delivery_count, 2);
+    }
+
+    async fn concurrency_and_limit_are_kept(world: World) {
+        let queue = world.queue(|_| ()).await;
+        let texts: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+        publish(&queue, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let progress = queue.consumer().concurrency(3).limit(Some(10)).run({
+            let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+            move |_| {
+                let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+                async move {
+                    most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    Ok::<(), String>(())
+                }
+            }
+        }).await.unwrap();
+        assert_eq!(progress.acked, 10);
+        assert!(most.load(Ordering::SeqCst) <= 3);
+        let stats = queue.stats().await.unwrap();
+        assert_eq!((stats.pending, stats.processing), (10, 0), "no message was taken beyond the limit");
+    }
+
+    async fn stopping_lets_the_running_handlers_finish(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a", "b"]).await;
+        let (started, stop) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let running = tokio::spawn({
+            let (queue, started, stop) = (queue.clone(), Arc::clone(&started), Arc::clone(&stop));
+            async move {
+                queue.consumer().stop_when(async move { stop.notified().await }).run(move |_| {
+                    let started = Arc::clone(&started);
+                    async move {
+                        started.notify_one();
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        Ok::<(), String>(())
+                    }
+                }).await
+            }
+        });
+        started.notified().await;
+        stop.notify_one();
+        let progress = running.await.unwrap().unwrap();
+        assert_eq!(progress.acked, 1);
+        let stats = queue.stats().await.unwrap();
+        assert_eq!((stats.pending, stats.processing), (1, 0));
+    }
+
+    async fn a_heartbeat_keeps_a_slow_handler_its_lease(world: World) {
+        let queue = world.queue(|config| config.visibility_timeout_ms = Some(600)).await;
+        publish(&queue, &["slow"]).await;
+        let rival = queue.clone();
+        let progress = queue.consumer().heartbeat(Some(Duration::from_millis(100))).until_empty(true).run(move |_| {
+            let rival = rival.clone();
+            async move {
+                // Three times the timeout; the rival must never get the message.
+                for _ in 0..9 {
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                    if !claim(&rival, 1).await.is_empty() {
+                        return Err("taken while its holder lives");
+                    }
+                }
+                Ok(())
+            }
+        }).await.unwrap();
+        assert_eq!((progress.acked, progress.failed, progress.stale), (1, 0, 0));
+    }
+
+    async fn settings_that_cannot_work_are_refused(world: World) {
+        let queue = world.queue(|config| config.visibility_timeout_ms = Some(1_000)).await;
+        let handler = |_| async { Ok::<(), String>(()) };
+        for (consumer, text) in [
+            (queue.consumer().concurrency(0), "concurrency"),
+            (queue.consumer().heartbeat(Some(Duration::from_millis(500))), "half"),
+            (queue.consumer().heartbeat(Some(Duration::ZERO)), "half"),
+            (world.queue(without_leases).await.consumer().heartbeat(Some(Duration::from_secs(1))), "leases"),
+        ] {
+            let error = consumer.until_empty(true).run(handler).await.unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Configuration);
+            assert!(error.message.contains(text), "{error}");
+        }
+    }
+
+    async fn what_a_dropped_claim_took_goes_to_the_next_one(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a", "b", "c"]).await;
+        let mut taken = Vec::new();
+        // Dropped at its first suspension point: the call itself goes on.
+        tokio::select! {
+            biased;
+            claimed = queue.claim(1, Duration::ZERO) => taken.extend(claimed.unwrap()),
+            () = std::future::ready(()) => {}
+        }
+        while taken.len() < 3 {
+            let claimed = queue.claim(3, Duration::from_secs(5)).await.unwrap();
+            assert!(!claimed.is_empty(), "a claimed message was forgotten");
+            taken.extend(claimed);
+        }
+        let mut texts = payloads(&taken);
+        texts.sort_unstable();
+        assert_eq!(texts, ["a", "b", "c"]);
+    }
+}

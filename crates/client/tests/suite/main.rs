@@ -1,0 +1,10 @@
+//! The queue's behaviour, once for each engine and each server: one source, every combination.
+
+mod claiming;
+mod consuming;
+mod dead_letters;
+mod lost_replies;
+mod operating;
+mod publishing;
+mod settling;
+mod world;

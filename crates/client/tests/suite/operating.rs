@@ -1,0 +1,130 @@
+use std::time::Duration;
+
+use leaseline::capability::Value;
+use leaseline::config::{Log, OverloadPolicy};
+use leaseline::event::{Operation, Outcome};
+use leaseline::message::Stats;
+use leaseline::{Config, Engine, ErrorKind};
+
+use crate::suite;
+use crate::world::*;
+
+suite! {
+    async fn stats_count_every_list(world: World) {
+        let queue = world.queue(|config| (config.completed, config.failed) = (Log::Unbounded, Log::Unbounded)).await;
+        publish(&queue, &["1", "2", "3", "4"]).await;
+        let claimed = claim(&queue, 3).await;
+        ack(&queue, &claimed[0]).await;
+        fail(&queue, &claimed[1]).await;
+        world.redis(&["LPUSH", "q::dlq", "x", "y"]).await;
+        let stats = queue.stats().await.unwrap();
+        assert_eq!(stats, Stats { pending: 1, processing: 1, completed: 1, failed: 1, dead_letters: 2 });
+    }
+
+    async fn events_tell_what_happened_in_order(world: World) {
+        let queue = world.queue(|config| config.completed = Log::Capped(1)).await;
+        queue.publish_all(vec![keyed("a", "k"), keyed("b", "k")]).await;
+        let delivery = claim_one(&queue).await;
+        ack(&queue, &delivery).await;
+        ack(&queue, &delivery).await;
+        claim(&queue, 1).await;
+        let batch = queue.take_events().await;
+        let seen: Vec<_> = batch.events.iter().map(|event| (event.operation, event.outcome)).collect();
+        assert_eq!(seen, [
+            (Operation::Publish, Outcome::Success),
+            (Operation::PublishDedupHit, Outcome::Skipped),
+            (Operation::Claim, Outcome::Success),
+            (Operation::Completed, Outcome::Success),
+            (Operation::Ack, Outcome::Success),
+            (Operation::Completed, Outcome::Skipped),
+            (Operation::Ack, Outcome::Skipped),
+            (Operation::StaleLeaseAck, Outcome::Skipped),
+            (Operation::ClaimEmpty, Outcome::Skipped),
+        ]);
+        assert_eq!(batch.events[2].lease_token_hash.as_deref(), Some("6b86b273ff34fce1"));
+        assert_eq!(batch.events[2].message_id, delivery.message_id);
+        assert_eq!(batch.dropped, 0);
+        assert!(queue.take_events().await.events.is_empty());
+    }
+
+    async fn a_full_event_buffer_drops_the_oldest_and_counts(world: World) {
+        let queue = world.queue(|config| config.event_buffer = 2).await;
+        publish(&queue, &["1", "2", "3", "4", "5"]).await;
+        let batch = queue.take_events().await;
+        assert_eq!((batch.events.len(), batch.dropped), (2, 3));
+    }
+
+    async fn a_drained_queue_refuses_and_others_go_on(world: World) {
+        let queue = world.queue(|_| ()).await;
+        let other = world.queue(|_| ()).await;
+        publish(&queue, &["a"]).await;
+        assert_eq!(queue.drain(Duration::from_secs(5)).await, Ok(true));
+        assert_eq!(queue.drain(Duration::ZERO).await, Ok(true), "again");
+        let refused = queue.publish_all(vec![outgoing("b")]).await;
+        assert_eq!(refused[0].outcome.as_ref().unwrap_err().kind, ErrorKind::Drained);
+        assert!(claim(&queue, 1).await.is_empty());
+        assert_eq!(payload(&claim_one(&other).await), "a");
+    }
+
+    async fn a_counter_in_use_survives_a_drain(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a"]).await;
+        claim_one(&queue).await;
+        assert_eq!(queue.drain(Duration::from_secs(5)).await, Ok(true));
+        let counter = world.redis(&["GET", "q::processing:lease_token_counter"]).await;
+        assert_eq!(counter, [Value::Bytes(b"1".to_vec())]);
+    }
+
+    async fn configurations_that_cannot_work_are_refused(world: World) {
+        type Change = fn(&mut Config);
+        let changes: [(&str, Change); 21] = [
+            ("blank", |config| config.name = " \n".into()),
+            ("NUL", |config| config.name = "a\0b".into()),
+            ("contains the key separator", |config| config.name = "a::b".into()),
+            ("separator is blank", |config| config.key_separator = String::new()),
+            ("max_payload_bytes", |config| config.max_payload_bytes = Some(0)),
+            ("max_completed_length", |config| config.completed = Log::Capped(0)),
+            ("max_failed_length", |config| config.failed = Log::Capped(0)),
+            ("max_delivery_count", |config| config.max_delivery_count = Some(0)),
+            ("max_pending_length", |config| config.max_pending_length = Some(0)),
+            ("needs a visibility timeout", |config| config.visibility_timeout_ms = None),
+            ("needs max_delivery_count", |config| {
+                config.max_delivery_count = None;
+                config.dead_letter_queue = Some("dead".into());
+            }),
+            ("dead_letter_queue is blank", |config| config.dead_letter_queue = Some(" ".into())),
+            ("own keys", |config| config.dead_letter_queue = Some("q::pending".into())),
+            ("own keys", |config| config.dead_letter_queue = Some("q::processing:lease_tokens".into())),
+            ("need max_pending_length", |config| config.overload_policy = OverloadPolicy::Block),
+            ("drop_oldest removes", |config| {
+                config.max_pending_length = Some(1);
+                config.overload_policy = OverloadPolicy::DropOldest;
+            }),
+            ("visibility_timeout_ms is 0", |config| config.visibility_timeout_ms = Some(0)),
+            ("ten years", |config| config.visibility_timeout_ms = Some(u64::MAX)),
+            ("deduplication_ttl_ms", |config| config.deduplication_ttl_ms = 0),
+            ("retry_initial_delay_ms", |config| config.retry_initial_delay_ms = 6_000),
+            ("hash tag", |config| config.cluster = true),
+        ];
+        for (text, change) in changes {
+            let error = world.try_queue(change).await.unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Configuration, "{text}");
+            assert!(error.message.contains(text), "{text}: {error}");
+        }
+        assert_eq!(world.keys().await, [""; 0]);
+    }
+
+    async fn queues_do_not_touch_each_other(world: World) {
+        let queue = world.queue(|_| ()).await;
+        let other = world.queue(|config| config.name = "other".into()).await;
+        publish(&queue, &["a"]).await;
+        assert!(claim(&other, 1).await.is_empty());
+        let separated = world.queue(|config| {
+            config.name = "{t:1}".into();
+            config.key_separator = "/".into();
+            config.cluster = true;
+        }).await;
+        separated.publish_all(vec![keyed("x", "k::/x")]).await[0].outcome.clone().unwrap();
+        assert_eq!(world.keys().await, ["q::pending", "{t:1}/deduplication/k::/x", "{t:1}/pending"]);
+    }
+}

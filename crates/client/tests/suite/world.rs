@@ -1,0 +1,178 @@
+//! A server with a queue on it, for each combination of engine and server.
+
+use std::time::Duration;
+
+use leaseline::capability::{Redis, Value};
+use leaseline::message::{Delivery, Lease, Outgoing, SettleOutcome, SettleRequest, Settlement};
+use leaseline::{Connection, EMBEDDED, Engine, Error, Queue};
+use leaseline_redis::testing::RedisServer;
+
+/// Which Redis a test runs against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Real,
+    Embedded,
+}
+
+/// A server of its own, and the engine under test.
+pub struct World {
+    pub engine: Engine,
+    pub connection: Connection,
+    /// Keeps a real server running.
+    pub server: Option<RedisServer>,
+}
+
+impl World {
+    pub async fn new(engine: Engine, kind: Kind) -> Self {
+        let (server, connection) = match kind {
+            Kind::Embedded => (None, Connection::open(EMBEDDED).await.unwrap()),
+            Kind::Real => {
+                let server = RedisServer::start();
+                let connection = Connection::open(&server.url()).await.unwrap();
+                (Some(server), connection)
+            }
+        };
+        Self { engine, connection, server }
+    }
+
+    /// The queue `q`, changed by `change`.
+    pub async fn queue(&self, change: impl FnOnce(&mut leaseline::Config)) -> Queue {
+        self.try_queue(change).await.unwrap()
+    }
+
+    pub async fn try_queue(&self, change: impl FnOnce(&mut leaseline::Config)) -> Result<Queue, Error> {
+        Queue::builder("q")
+            .connection(self.connection.clone())
+            .engine(self.engine)
+            .configure(change)
+            .open()
+            .await
+    }
+
+    /// A raw command.
+    pub async fn redis(&self, argv: &[&str]) -> Vec<Value> {
+        let argv: Vec<&[u8]> = argv.iter().map(|argument| argument.as_bytes()).collect();
+        self.connection.execute(&argv, 5_000).await.unwrap_or_else(|error| panic!("{argv:?}: {error}"))
+    }
+
+    /// The names of all keys, sorted.
+    pub async fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = self.redis(&["KEYS", "*"]).await.into_iter().map(text).collect();
+        keys.sort();
+        keys
+    }
+
+    /// A list, head first.
+    pub async fn list(&self, key: &str) -> Vec<String> {
+        self.redis(&["LRANGE", key, "0", "-1"]).await.into_iter().map(text).collect()
+    }
+
+    /// Lets every lease of the queue expire, by the score and not by the clock.
+    pub async fn expire_leases(&self) {
+        for stored in self.redis(&["ZRANGE", "q::processing:lease_deadlines", "0", "-1"]).await {
+            let stored = bytes(stored);
+            let argv: [&[u8]; 4] = [b"ZADD", b"q::processing:lease_deadlines", b"1", &stored];
+            self.connection.execute(&argv, 5_000).await.unwrap();
+        }
+    }
+}
+
+pub fn bytes(value: Value) -> Vec<u8> {
+    match value {
+        Value::Bytes(bytes) => bytes,
+        other => panic!("{other:?} is not a string"),
+    }
+}
+
+pub fn text(value: Value) -> String {
+    String::from_utf8_lossy(&bytes(value)).into_owned()
+}
+
+pub fn outgoing(payload: &str) -> Outgoing {
+    Outgoing { payload: payload.into(), deduplication_key: None }
+}
+
+pub fn keyed(payload: &str, key: &str) -> Outgoing {
+    Outgoing { payload: payload.into(), deduplication_key: Some(key.into()) }
+}
+
+/// Publishes, and expects every message to be accepted.
+pub async fn publish(queue: &Queue, payloads: &[&str]) {
+    for reply in queue.publish_all(payloads.iter().map(|payload| outgoing(payload)).collect()).await {
+        reply.outcome.unwrap();
+    }
+}
+
+/// Claims at most `max` without waiting.
+pub async fn claim(queue: &Queue, max: u32) -> Vec<Delivery> {
+    queue.claim(max, Duration::ZERO).await.unwrap()
+}
+
+/// Claims one message, which must be there.
+pub async fn claim_one(queue: &Queue) -> Delivery {
+    claim(queue, 1).await.pop().expect("a message to claim")
+}
+
+pub fn payload(delivery: &Delivery) -> &str {
+    std::str::from_utf8(delivery.payload.as_ref().unwrap()).unwrap()
+}
+
+pub fn payloads(deliveries: &[Delivery]) -> Vec<&str> {
+    deliveries.iter().map(payload).collect()
+}
+
+pub fn token(delivery: &Delivery) -> u64 {
+    delivery.lease.token.as_ref().expect("a token").parse().unwrap()
+}
+
+pub async fn settle(queue: &Queue, lease: &Lease, settlement: Settlement) -> Result<SettleOutcome, Error> {
+    let request = SettleRequest { lease: lease.clone(), settlement };
+    queue.settle(vec![request]).await.pop().unwrap()
+}
+
+pub async fn ack(queue: &Queue, delivery: &Delivery) -> SettleOutcome {
+    settle(queue, &delivery.lease, Settlement::Ack).await.unwrap()
+}
+
+pub async fn fail(queue: &Queue, delivery: &Delivery) -> SettleOutcome {
+    settle(queue, &delivery.lease, Settlement::Fail).await.unwrap()
+}
+
+/// Claims without leases.
+pub fn without_leases(config: &mut leaseline::Config) {
+    config.visibility_timeout_ms = None;
+    config.max_delivery_count = None;
+}
+
+/// Makes each async function a test for every engine and server.
+#[macro_export]
+macro_rules! suite {
+    ($($(#[$meta:meta])* async fn $name:ident($world:ident: World) $body:block)*) => {$(
+        mod $name {
+            use super::*;
+
+            async fn body($world: World) $body
+
+            $(#[$meta])*
+            #[tokio::test]
+            async fn native_real() {
+                body(World::new(Engine::Native, Kind::Real).await).await;
+            }
+
+            #[tokio::test]
+            async fn native_embedded() {
+                body(World::new(Engine::Native, Kind::Embedded).await).await;
+            }
+
+            #[tokio::test]
+            async fn component_real() {
+                body(World::new(Engine::Component, Kind::Real).await).await;
+            }
+
+            #[tokio::test]
+            async fn component_embedded() {
+                body(World::new(Engine::Component, Kind::Embedded).await).await;
+            }
+        }
+    )*};
+}
