@@ -1,0 +1,322 @@
+//! Where a Redis is, parsed from a URL, and how to print it without its secrets.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use redis::{ConnectionAddr, IntoConnectionInfo};
+
+use crate::error::OpenError;
+
+/// For messages.
+pub(crate) const ACCEPTED_SCHEMES: &str =
+    "redis://HOST:PORT/DB, rediss://HOST:PORT/DB (TLS) and redis+unix:///PATH?db=DB";
+
+/// The transport and its destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Plain TCP.
+    Tcp { host: String, port: u16 },
+    /// TLS over TCP.
+    Tls { host: String, port: u16 },
+    /// A socket file.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp { host, port } | Self::Tls { host, port } if host.contains(':') => {
+                write!(f, "[{host}]:{port}")
+            }
+            Self::Tcp { host, port } | Self::Tls { host, port } => write!(f, "{host}:{port}"),
+            Self::Unix(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// A user name (or none) and a password. Has no `Display`, and its `Debug` shows neither.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Credentials {
+    pub(crate) user: Option<String>,
+    pub(crate) password: String,
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials(hidden)")
+    }
+}
+
+/// A parsed address. `Display` and `Debug` never show the credentials.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) target: Target,
+    pub(crate) database: i64,
+    pub(crate) credentials: Option<Credentials>,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (target, database) = (&self.target, self.database);
+        match target {
+            Target::Tcp { .. } => write!(f, "redis://{target}/{database}"),
+            Target::Tls { .. } => write!(f, "rediss://{target}/{database}"),
+            Target::Unix(_) => write!(f, "redis+unix://{target}?db={database}"),
+        }
+    }
+}
+
+impl Address {
+    /// Parses a URL. redis-rs does the parsing; this decides what is accepted, and keeps every
+    /// part of the input out of the errors, because any part may be a misplaced password.
+    pub(crate) fn parse(url: &str) -> Result<Self, OpenError> {
+        let scheme = accepted_scheme(url)?;
+        if scheme != "redis+unix" {
+            reject_misplaced_at(url)?;
+        }
+        let info = url
+            .into_connection_info()
+            .map_err(|error| invalid(describe(&error)))?;
+        let settings = info.redis_settings();
+        let target = match info.addr() {
+            ConnectionAddr::Tcp(host, port) => Target::Tcp {
+                host: host.clone(),
+                port: *port,
+            },
+            ConnectionAddr::TcpTls { insecure: true, .. } => {
+                return Err(invalid(
+                    "#insecure is not supported; trust the server's own authority with \
+                     Connector::tls_root_certificates instead",
+                ));
+            }
+            ConnectionAddr::TcpTls { host, port, .. } => Target::Tls {
+                host: host.clone(),
+                port: *port,
+            },
+            ConnectionAddr::Unix(path) => Target::Unix(path.clone()),
+            _ => return Err(invalid("this kind of address is not supported")),
+        };
+        let database = settings.db();
+        if database < 0 {
+            return Err(invalid("the database number is negative"));
+        }
+        let user = settings.username().map(str::to_owned);
+        let credentials = match settings.password() {
+            Some(password) => Some(Credentials {
+                user,
+                password: password.to_owned(),
+            }),
+            None if user.is_some() => {
+                return Err(invalid(
+                    "it has a user but no password (a password alone is written :PASSWORD@)",
+                ));
+            }
+            None => None,
+        };
+        Ok(Self {
+            target,
+            database,
+            credentials,
+        })
+    }
+}
+
+/// The scheme, if it is one of ours.
+fn accepted_scheme(url: &str) -> Result<&str, OpenError> {
+    let Some((scheme, _)) = url.split_once("://") else {
+        return Err(invalid(format!(
+            "it has no scheme; accepted are {ACCEPTED_SCHEMES}"
+        )));
+    };
+    match scheme {
+        "redis" | "rediss" | "redis+unix" => Ok(scheme),
+        "redis+cluster" | "redis+sentinel" => Err(OpenError::NotSupportedYet {
+            scheme: scheme.to_owned(),
+        }),
+        // A password with "://" in it is not worth a thought, one that comes before it is: print
+        // only what can be a scheme.
+        _ if is_scheme(scheme) => Err(OpenError::UnknownScheme {
+            scheme: scheme.to_owned(),
+        }),
+        _ => Err(invalid(format!(
+            "its scheme is none; accepted are {ACCEPTED_SCHEMES}"
+        ))),
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
+    (1..=20).contains(&text.len())
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(allowed)
+}
+
+/// A password with `/`, `?` or `#` in it ends the authority early: `redis://user:12/34@host`
+/// would quietly mean host `user`, port 12. The `@` left behind gives it away.
+fn reject_misplaced_at(url: &str) -> Result<(), OpenError> {
+    let after_scheme = url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority_end = after_scheme
+        .find(['/', '?', '#'])
+        .unwrap_or(after_scheme.len());
+    if after_scheme[authority_end..].contains('@') {
+        return Err(invalid(
+            "there is an @ after the host; percent-encode / ? # and @ in user and password",
+        ));
+    }
+    Ok(())
+}
+
+fn invalid(reason: impl Into<String>) -> OpenError {
+    OpenError::InvalidAddress {
+        reason: reason.into(),
+    }
+}
+
+/// redis-rs's reason without its detail, which quotes the input.
+fn describe(error: &redis::RedisError) -> String {
+    let text = error.to_string();
+    // Only the fixed part is kept: these are all the messages that redis-rs 1.8 has for a URL.
+    const KNOWN: [&str; 8] = [
+        "Redis URL did not parse",
+        "Invalid protocol version",
+        "Cannot connect to a wildcard address (0.0.0.0 or ::)",
+        "Missing hostname",
+        "only #insecure is supported as URL fragment",
+        "Invalid database number",
+        "Missing path",
+        "is not valid UTF-8",
+    ];
+    KNOWN
+        .iter()
+        .find(|known| text.contains(*known))
+        .map_or_else(
+            || "it does not parse".to_owned(),
+            |known| (*known).to_owned(),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(url: &str) -> Address {
+        Address::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
+    }
+
+    #[test]
+    fn accepted_forms() {
+        let plain = parse("redis://127.0.0.1");
+        assert_eq!(
+            plain.target,
+            Target::Tcp {
+                host: "127.0.0.1".into(),
+                port: 6379
+            }
+        );
+        assert_eq!((plain.database, plain.credentials), (0, None));
+
+        let full = parse("redis://worker:p%40ss@cache.example:7000/3");
+        assert_eq!(
+            full.target,
+            Target::Tcp {
+                host: "cache.example".into(),
+                port: 7000
+            }
+        );
+        assert_eq!(full.database, 3);
+        let credentials = full.credentials.expect("credentials");
+        assert_eq!(credentials.user.as_deref(), Some("worker"));
+        assert_eq!(credentials.password, "p@ss");
+
+        assert_eq!(
+            parse("rediss://h").target,
+            Target::Tls {
+                host: "h".into(),
+                port: 6379
+            }
+        );
+        let unix = parse("redis+unix:///run/redis.sock?db=2&user=u&pass=secret");
+        assert_eq!(unix.target, Target::Unix("/run/redis.sock".into()));
+        assert_eq!(unix.to_string(), "redis+unix:///run/redis.sock?db=2");
+        assert_eq!(parse("redis://[::1]:7/1").to_string(), "redis://[::1]:7/1");
+    }
+
+    #[test]
+    fn refused_schemes_say_which_are_accepted() {
+        for scheme in ["redis+cluster", "redis+sentinel"] {
+            let error = Address::parse(&format!("{scheme}://h:1")).expect_err("not yet");
+            assert_eq!(
+                error,
+                OpenError::NotSupportedYet {
+                    scheme: scheme.into()
+                }
+            );
+            assert!(error.to_string().contains("not supported yet"), "{error}");
+        }
+        for url in ["http://h", "valkey://h", "unix:///x"] {
+            let error = Address::parse(url).expect_err("unknown");
+            assert!(matches!(error, OpenError::UnknownScheme { .. }), "{error}");
+            assert!(error.to_string().contains("rediss://"), "{error}");
+        }
+    }
+
+    /// Every way to get an address wrong, with a secret in it: no error shows the secret.
+    #[test]
+    fn no_error_shows_a_secret() {
+        let urls = [
+            "hunter2",
+            "hunter2@host:6379",
+            ":hunter2@host",
+            "user:hunter2@host://x",
+            "ftp://user:hunter2@host",
+            "redis+cluster://user:hunter2@host",
+            "redis+sentinel://user:hunter2@host",
+            "redis://user:hunter2@host:notaport",
+            "redis://user:hunter2@host:99999",
+            "redis://user:hunter2@host/notadb",
+            "redis://user:hunter2@host/-1",
+            "redis://user:hunter2@",
+            "redis://user:hunter2@0.0.0.0",
+            "redis://user:hunter2/more@host:1",
+            "redis://user:12/hunter2@host:1",
+            "redis://user:12?hunter2@host:1",
+            "redis://user:12#hunter2@host:1",
+            "redis://user:hunter2%FF@host",
+            "redis://hunter2@host",
+            "redis://host?protocol=hunter2",
+            "rediss://user:hunter2@host#insecure",
+            "rediss://user:hunter2@host#hunter2",
+            "redis+unix://hunter2/sock",
+            "redis+unix:///sock?db=hunter2&pass=hunter2",
+            "redis+unix:///sock?user=hunter2",
+        ];
+        for url in urls {
+            let error = Address::parse(url).expect_err(url);
+            assert!(!error.to_string().contains("hunter2"), "{url}: {error}");
+            assert!(
+                !format!("{error:?}").contains("hunter2"),
+                "{url}: {error:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_parsed_address_does_not_show_its_credentials() {
+        for url in [
+            "redis://user:hunter2@host:1/2",
+            "redis+unix:///s?user=user&pass=hunter2",
+        ] {
+            let address = parse(url);
+            for text in [
+                address.to_string(),
+                format!("{address:?}"),
+                format!("{address:#?}"),
+            ] {
+                assert!(
+                    !text.contains("hunter2") && !text.contains("user"),
+                    "{text}"
+                );
+            }
+        }
+    }
+}
