@@ -1,0 +1,185 @@
+//! Hashes.
+
+use super::{Command, GROW, ONE_KEY, READ, WRITE, command, wrong_arity};
+use crate::arguments::integer;
+use crate::fields::Fields;
+use crate::number;
+use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
+use crate::state::State;
+
+pub(super) const COMMANDS: &[Command] = &[
+    command("hset", -4, GROW, ONE_KEY, |state, argv| {
+        set(state, argv, "hset").map(Reply::count)
+    }),
+    command("hmset", -4, GROW, ONE_KEY, |state, argv| {
+        set(state, argv, "hmset").map(|_| Reply::ok())
+    }),
+    command("hsetnx", 4, GROW, ONE_KEY, set_new),
+    command("hget", 3, READ, ONE_KEY, get),
+    command("hmget", -3, READ, ONE_KEY, get_many),
+    command("hdel", -3, WRITE, ONE_KEY, delete),
+    command("hlen", 2, READ, ONE_KEY, length),
+    command("hexists", 3, READ, ONE_KEY, exists),
+    command("hstrlen", 3, READ, ONE_KEY, value_length),
+    command("hincrby", 4, GROW, ONE_KEY, add),
+    command("hgetall", 2, READ, ONE_KEY, |state, argv| {
+        list(state, argv, |field, value| vec![field, value])
+    }),
+    command("hkeys", 2, READ, ONE_KEY, |state, argv| {
+        list(state, argv, |field, _| vec![field])
+    }),
+    command("hvals", 2, READ, ONE_KEY, |state, argv| {
+        list(state, argv, |_, value| vec![value])
+    }),
+];
+
+/// Sets pairs and tells how many fields are new.
+fn set(state: &mut State, argv: &[&[u8]], name: &str) -> Result<usize, Refusal> {
+    let (pairs, rest) = argv[2..].as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err(wrong_arity(name));
+    }
+    let fields = state.keys.find_or_create::<Fields>(argv[1])?;
+    let new = pairs
+        .iter()
+        .filter(|[field, value]| fields.set(field, value.to_vec()));
+    Ok(new.count())
+}
+
+fn set_new(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let fields = state.keys.find_or_create::<Fields>(argv[1])?;
+    let free = fields.get(argv[2]).is_none();
+    if free {
+        fields.set(argv[2], argv[3].to_vec());
+    }
+    Ok(Reply::from(free))
+}
+
+fn value<'a>(state: &'a mut State, argv: &[&[u8]]) -> Result<Option<&'a Vec<u8>>, Refusal> {
+    let fields = state.keys.find::<Fields>(argv[1])?;
+    Ok(fields.and_then(|fields| fields.get(argv[2])))
+}
+
+fn get(state: &mut State, argv: &[&[u8]]) -> Answer {
+    Ok(Reply::bulk_or_nil(value(state, argv)?.cloned()))
+}
+
+fn get_many(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let fields = state.keys.find::<Fields>(argv[1])?;
+    let values = argv[2..].iter().map(|field| {
+        let value = fields.as_ref().and_then(|fields| fields.get(field));
+        Reply::bulk_or_nil(value.cloned())
+    });
+    Ok(Reply::Array(values.collect()))
+}
+
+fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let Some(fields) = state.keys.find::<Fields>(argv[1])? else {
+        return Ok(Reply::Integer(0));
+    };
+    let removed = argv[2..].iter().filter(|field| fields.remove(field));
+    let removed = Reply::count(removed.count());
+    state.keys.drop_if_empty(argv[1]);
+    Ok(removed)
+}
+
+fn length(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let fields = state.keys.find::<Fields>(argv[1])?;
+    Ok(Reply::count(fields.map_or(0, |fields| fields.len())))
+}
+
+fn exists(state: &mut State, argv: &[&[u8]]) -> Answer {
+    Ok(Reply::from(value(state, argv)?.is_some()))
+}
+
+fn value_length(state: &mut State, argv: &[&[u8]]) -> Answer {
+    Ok(Reply::count(value(state, argv)?.map_or(0, Vec::len)))
+}
+
+fn add(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let amount = integer(argv[3])?;
+    let old = match value(state, argv)? {
+        Some(text) => number::parse_integer(text)
+            .ok_or(Refusal::Text("ERR hash value is not an integer"))?,
+        None => 0,
+    };
+    let new = old.checked_add(amount).ok_or(Refusal::Overflow)?;
+    let fields = state.keys.find_or_create::<Fields>(argv[1])?;
+    fields.set(argv[2], new.to_string().into_bytes());
+    Ok(Reply::Integer(new))
+}
+
+fn list(
+    state: &mut State,
+    argv: &[&[u8]],
+    pick: for<'a> fn(&'a [u8], &'a [u8]) -> Vec<&'a [u8]>,
+) -> Answer {
+    Ok(match state.keys.find::<Fields>(argv[1])? {
+        None => Reply::Array(vec![]),
+        Some(fields) => Reply::bulks(fields.iter().flat_map(|(field, value)| pick(field, value))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
+
+    #[test]
+    fn fields() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("HSET h f 1 g 2", ":2"),
+            ("HSET h f 9", ":0"),
+            ("HSET h f", "-ERR wrong number of arguments for 'hset' command"),
+            ("HSET h a 1 b", "-ERR wrong number of arguments for 'hset' command"),
+            ("HGET h f", "$1 9"),
+            ("HGET h zz", "$-1"),
+            ("HGET none f", "$-1"),
+            ("HMGET h f zz", "*2 $1 9 $-1"),
+            ("HMGET none f", "*1 $-1"),
+            ("HGETALL h", "*4 $1 f $1 9 $1 g $1 2"),
+            ("HGETALL none", "*0"),
+            ("HKEYS h", "*2 $1 f $1 g"),
+            ("HVALS h", "*2 $1 9 $1 2"),
+            ("HEXISTS h f", ":1"),
+            ("HEXISTS none f", ":0"),
+            ("HLEN h", ":2"),
+            ("HSETNX h f 0", ":0"),
+            ("HSETNX h n 0", ":1"),
+            ("HDEL h n zz f", ":2"),
+            ("HDEL h g", ":1"),
+            ("EXISTS h", ":0"),
+            ("HDEL h g", ":0"),
+            ("HMSET h a 12", "+OK"),
+            ("HMSET h a", "-ERR wrong number of arguments for 'hmset' command"),
+            ("HSTRLEN h a", ":2"),
+            ("HSTRLEN h b", ":0"),
+            ("SET str v", "+OK"),
+            ("HGET str f", WRONG_TYPE),
+            ("HSET str f v", WRONG_TYPE),
+            ("HDEL str f", WRONG_TYPE),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn counters() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("HINCRBY h c 5", ":5"),
+            ("HINCRBY h c -10", ":-5"),
+            ("HINCRBY h c 1.5", "-ERR value is not an integer or out of range"),
+            ("HSET h m 9223372036854775807 s x", ":2"),
+            ("HINCRBY h m 1", "-ERR increment or decrement would overflow"),
+            ("HINCRBY h s 1", "-ERR hash value is not an integer"),
+            ("HINCRBY none s x", "-ERR value is not an integer or out of range"),
+            ("EXISTS none", ":0"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+}

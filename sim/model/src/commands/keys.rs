@@ -1,0 +1,185 @@
+//! Commands about keys of any type.
+
+use super::{ALL_KEYS, Command, NO_KEYS, ONE_KEY, READ, TWO_KEYS, WRITE, command};
+use crate::arguments::{integer, is};
+use crate::glob;
+use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
+use crate::state::State;
+
+pub(super) const COMMANDS: &[Command] = &[
+    command("dbsize", 1, READ, NO_KEYS, dbsize),
+    command("flushall", -1, WRITE, NO_KEYS, flush),
+    command("flushdb", -1, WRITE, NO_KEYS, flush),
+    command("keys", 2, READ, NO_KEYS, keys),
+    command("scan", -2, READ, NO_KEYS, scan),
+    command("type", 2, READ, ONE_KEY, kind),
+    command("exists", -2, READ, ALL_KEYS, exists),
+    command("touch", -2, READ, ALL_KEYS, exists),
+    command("del", -2, WRITE, ALL_KEYS, delete),
+    command("unlink", -2, WRITE, ALL_KEYS, delete),
+    command("rename", 3, WRITE, TWO_KEYS, rename),
+    command("renamenx", 3, WRITE, TWO_KEYS, rename_to_new),
+];
+
+/// Counts the living keys, as if a real server's sweeper had already been round.
+fn dbsize(state: &mut State, _: &[&[u8]]) -> Answer {
+    Ok(Reply::count(state.keys.iter().count()))
+}
+
+fn flush(state: &mut State, argv: &[&[u8]]) -> Answer {
+    match argv {
+        [_] => {}
+        [_, mode] if is(mode, "sync") || is(mode, "async") => {}
+        _ => return Err(Refusal::Syntax),
+    }
+    state.keys.clear();
+    Ok(Reply::ok())
+}
+
+fn keys(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let names = state.keys.iter().map(|(key, _)| key);
+    Ok(Reply::bulks(
+        names.filter(|key| glob::matches(argv[1], key)),
+    ))
+}
+
+/// Answers everything at once: `COUNT` is a hint, and one pass is a valid iteration.
+fn scan(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let cursor = cursor(argv[1])?;
+    let (mut pattern, mut wanted) = (&b"*"[..], None);
+    let mut options = argv[2..].iter();
+    while let Some(option) = options.next() {
+        match options.next() {
+            Some(value) if is(option, "count") => {
+                if integer(value)? < 1 {
+                    return Err(Refusal::Syntax);
+                }
+            }
+            Some(value) if is(option, "match") => pattern = value,
+            Some(value) if is(option, "type") => wanted = Some(value),
+            _ => return Err(Refusal::Syntax),
+        }
+    }
+    let found = state.keys.iter().filter(|(key, slot)| {
+        cursor == 0
+            && glob::matches(pattern, key)
+            && wanted.is_none_or(|word| is(word, slot.value.kind()))
+    });
+    let found = Reply::bulks(found.map(|(key, _)| key));
+    Ok(Reply::Array(vec![Reply::bulk("0"), found]))
+}
+
+/// C's `strtoul` on the whole text: a sign is fine, and a negative cursor wraps round.
+fn cursor(text: &[u8]) -> Result<u64, Refusal> {
+    let invalid = Refusal::Text("ERR invalid cursor");
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return Err(invalid);
+    }
+    let digits = std::str::from_utf8(digits).unwrap_or_default();
+    match digits.parse::<u64>() {
+        Ok(value) if negative => Ok(value.wrapping_neg()),
+        Ok(value) => Ok(value),
+        Err(_) => Err(invalid),
+    }
+}
+
+fn kind(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let kind = state
+        .keys
+        .slot(argv[1])
+        .map_or("none", |slot| slot.value.kind());
+    Ok(Reply::Status(kind.to_owned()))
+}
+
+fn exists(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let found = argv[1..].iter().filter(|key| state.keys.contains(key));
+    Ok(Reply::count(found.count()))
+}
+
+fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let deleted = argv[1..]
+        .iter()
+        .filter(|key| state.keys.take(key).is_some());
+    Ok(Reply::count(deleted.count()))
+}
+
+fn rename(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let slot = state.keys.take(argv[1]).ok_or(Refusal::NoSuchKey)?;
+    state.keys.put_slot(argv[2], slot);
+    Ok(Reply::ok())
+}
+
+fn rename_to_new(state: &mut State, argv: &[&[u8]]) -> Answer {
+    if !state.keys.contains(argv[1]) {
+        return Err(Refusal::NoSuchKey);
+    }
+    if state.keys.contains(argv[2]) {
+        return Ok(Reply::from(false));
+    }
+    rename(state, argv)?;
+    Ok(Reply::from(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn names_and_types() {
+        let mut server = TestServer::new();
+        server.run("SET s v");
+        server.run("RPUSH list a");
+        server.run("HSET h f v");
+        server.run("ZADD z 1 m");
+        server.expect("DBSIZE", ":4");
+        server.expect("KEYS *", "*4 $1 h $4 list $1 s $1 z");
+        server.expect("KEYS l?st", "*1 $4 list");
+        for (key, kind) in [("s", "string"), ("list", "list"), ("h", "hash"), ("z", "zset")] {
+            server.expect(&format!("TYPE {key}"), &format!("+{kind}"));
+        }
+        server.expect("TYPE none", "+none");
+        server.expect("EXISTS s s none h", ":3");
+        server.expect("DEL s s none", ":1");
+        server.expect("UNLINK h", ":1");
+        server.expect("FLUSHALL x", "-ERR syntax error");
+        server.expect("FLUSHALL ASYNC", "+OK");
+        server.expect("DBSIZE", ":0");
+    }
+
+    #[test]
+    fn scan_is_one_pass() {
+        let mut server = TestServer::new();
+        server.run("SET s v");
+        server.run("RPUSH l a");
+        server.expect("SCAN 0", "*2 $1 0 *2 $1 l $1 s");
+        server.expect("SCAN 0 MATCH l* COUNT 100", "*2 $1 0 *1 $1 l");
+        server.expect("SCAN 0 TYPE string", "*2 $1 0 *1 $1 s");
+        server.expect("SCAN 17", "*2 $1 0 *0");
+        server.expect("SCAN -1", "*2 $1 0 *0");
+        server.expect("SCAN abc", "-ERR invalid cursor");
+        server.expect("SCAN 18446744073709551616", "-ERR invalid cursor");
+        server.expect("SCAN 0 COUNT 0", "-ERR syntax error");
+        server.expect("SCAN 0 COUNT abc", "-ERR value is not an integer or out of range");
+        server.expect("SCAN 0 BOGUS", "-ERR syntax error");
+    }
+
+    #[test]
+    fn renaming_keeps_the_expiry() {
+        let mut server = TestServer::new();
+        server.run("SET a v PX 1000");
+        server.run("SET b w");
+        server.expect("RENAMENX a b", ":0");
+        server.expect("RENAME a b", "+OK");
+        server.expect("PTTL b", ":1000");
+        server.expect("RENAME b b", "+OK");
+        server.expect("RENAMENX b c", ":1");
+        server.expect("RENAME a b", "-ERR no such key");
+        server.expect("RENAMENX a b", "-ERR no such key");
+    }
+}

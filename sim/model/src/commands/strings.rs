@@ -1,0 +1,110 @@
+//! Reading and changing the value of a string.
+
+use super::{Command, GROW, ONE_KEY, READ, command};
+use crate::arguments::integer;
+use crate::number;
+use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
+use crate::state::State;
+
+pub(super) const COMMANDS: &[Command] = &[
+    command("get", 2, READ, ONE_KEY, get),
+    command("strlen", 2, READ, ONE_KEY, length),
+    command("append", 3, GROW, ONE_KEY, append),
+    command("incr", 2, GROW, ONE_KEY, |state, argv| {
+        add(state, argv[1], 1)
+    }),
+    command("decr", 2, GROW, ONE_KEY, |state, argv| {
+        add(state, argv[1], -1)
+    }),
+    command("incrby", 3, GROW, ONE_KEY, |state, argv| {
+        add(state, argv[1], integer(argv[2])?)
+    }),
+    command("decrby", 3, GROW, ONE_KEY, |state, argv| {
+        let amount = integer(argv[2])?.checked_neg();
+        let amount = amount.ok_or(Refusal::Text("ERR decrement would overflow"))?;
+        add(state, argv[1], amount)
+    }),
+];
+
+fn get(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let value = state.keys.find::<Vec<u8>>(argv[1])?;
+    Ok(Reply::bulk_or_nil(value.cloned()))
+}
+
+fn length(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let value = state.keys.find::<Vec<u8>>(argv[1])?;
+    Ok(Reply::count(value.map_or(0, |value| value.len())))
+}
+
+fn append(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let value = state.keys.find_or_create::<Vec<u8>>(argv[1])?;
+    value.extend_from_slice(argv[2]);
+    Ok(Reply::count(value.len()))
+}
+
+/// The counters. They keep the expiry of the key.
+fn add(state: &mut State, key: &[u8], amount: i64) -> Answer {
+    let old = match state.keys.find::<Vec<u8>>(key)? {
+        Some(text) => number::parse_integer(text).ok_or(Refusal::NotInteger)?,
+        None => 0,
+    };
+    let new = old.checked_add(amount).ok_or(Refusal::Overflow)?;
+    *state.keys.find_or_create::<Vec<u8>>(key)? = new.to_string().into_bytes();
+    Ok(Reply::Integer(new))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn values() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("GET k", "$-1"),
+            ("STRLEN k", ":0"),
+            ("APPEND k ab", ":2"),
+            ("APPEND k c", ":3"),
+            ("GET k", "$3 abc"),
+            ("STRLEN k", ":3"),
+            ("RPUSH l x", ":1"),
+            ("GET", "-ERR wrong number of arguments for 'get' command"),
+        ] {
+            server.expect(command, reply);
+        }
+        for command in ["GET l", "STRLEN l", "APPEND l x", "INCR l"] {
+            server.expect(
+                command,
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            );
+        }
+    }
+
+    #[test]
+    fn counters() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("INCR n", ":1"),
+            ("DECRBY n 3", ":-2"),
+            ("DECR n", ":-3"),
+            ("SET n 9223372036854775807 PX 9", "+OK"),
+            ("INCR n", "-ERR increment or decrement would overflow"),
+            ("INCRBY n -1", ":9223372036854775806"),
+            ("PTTL n", ":9"),
+            ("INCRBY n abc", "-ERR value is not an integer or out of range"),
+            (
+                "DECRBY n -9223372036854775808",
+                "-ERR decrement would overflow",
+            ),
+            ("INCRBY fresh -9223372036854775808", ":-9223372036854775808"),
+            ("DECR fresh", "-ERR increment or decrement would overflow"),
+        ] {
+            server.expect(command, reply);
+        }
+        for text in ["' 1'", "'1 '", "01", "+1", "-0", "''", "1.0"] {
+            server.run(&format!("SET n {text}"));
+            server.expect("INCR n", "-ERR value is not an integer or out of range");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The keys: values and when they expire.
+
+use std::collections::BTreeMap;
+
+use crate::refusal::Refusal;
+use crate::value::{Kind, Value};
+
+/// A key's value and its end.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub(crate) value: Value,
+    /// Alive up to and including this millisecond.
+    pub(crate) expires_at_ms: Option<i64>,
+}
+
+/// All keys, seen from one instant: what has expired by then is gone at the first touch.
+#[derive(Debug, Default)]
+pub(crate) struct Keyspace {
+    slots: BTreeMap<Vec<u8>, Slot>,
+    now_ms: i64,
+}
+
+impl Keyspace {
+    /// Sets the instant that decides whether a key has expired.
+    pub(crate) fn set_now(&mut self, now_ms: i64) {
+        self.now_ms = now_ms;
+    }
+
+    fn forget_if_expired(&mut self, key: &[u8]) {
+        if self
+            .slots
+            .get(key)
+            .is_some_and(|slot| slot.is_expired(self.now_ms))
+        {
+            self.slots.remove(key);
+        }
+    }
+
+    pub(crate) fn slot(&mut self, key: &[u8]) -> Option<&mut Slot> {
+        self.forget_if_expired(key);
+        self.slots.get_mut(key)
+    }
+
+    pub(crate) fn contains(&mut self, key: &[u8]) -> bool {
+        self.slot(key).is_some()
+    }
+
+    /// The value of a key that may be missing but must be of the wanted type.
+    pub(crate) fn find<K: Kind>(&mut self, key: &[u8]) -> Result<Option<&mut K>, Refusal> {
+        match self.slot(key) {
+            None => Ok(None),
+            Some(slot) => match K::of_mut(&mut slot.value) {
+                Some(value) => Ok(Some(value)),
+                None => Err(Refusal::WrongType),
+            },
+        }
+    }
+
+    /// As [`Keyspace::find`], making an empty value where there is none. The caller puts
+    /// something into it.
+    pub(crate) fn find_or_create<K: Kind>(&mut self, key: &[u8]) -> Result<&mut K, Refusal> {
+        self.forget_if_expired(key);
+        let slot = self.slots.entry(key.to_vec()).or_insert_with(|| Slot {
+            value: K::default().into_value(),
+            expires_at_ms: None,
+        });
+        K::of_mut(&mut slot.value).ok_or(Refusal::WrongType)
+    }
+
+    /// Puts a value in place of whatever was there, without an expiry.
+    pub(crate) fn put(&mut self, key: &[u8], value: Value) {
+        self.put_slot(
+            key,
+            Slot {
+                value,
+                expires_at_ms: None,
+            },
+        );
+    }
+
+    pub(crate) fn put_slot(&mut self, key: &[u8], slot: Slot) {
+        self.slots.insert(key.to_vec(), slot);
+    }
+
+    /// Takes a key out. An expired one is not there to be taken.
+    pub(crate) fn take(&mut self, key: &[u8]) -> Option<Slot> {
+        self.slots
+            .remove(key)
+            .filter(|slot| !slot.is_expired(self.now_ms))
+    }
+
+    /// Takes a key out if its collection has become empty.
+    pub(crate) fn drop_if_empty(&mut self, key: &[u8]) {
+        if self
+            .slots
+            .get(key)
+            .is_some_and(|slot| slot.value.is_empty_collection())
+        {
+            self.slots.remove(key);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+    }
+
+    /// The living keys in the order of their bytes.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &Slot)> {
+        self.slots
+            .iter()
+            .filter(|(_, slot)| !slot.is_expired(self.now_ms))
+            .map(|(key, slot)| (key.as_slice(), slot))
+    }
+}
+
+impl Slot {
+    fn is_expired(&self, now_ms: i64) -> bool {
+        self.expires_at_ms.is_some_and(|when| now_ms > when)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::List;
+
+    #[test]
+    fn a_key_lives_through_its_last_millisecond() {
+        let mut keys = Keyspace::default();
+        keys.put(b"k", Value::Text(b"v".to_vec()));
+        if let Some(slot) = keys.slot(b"k") {
+            slot.expires_at_ms = Some(100);
+        }
+        keys.set_now(100);
+        assert!(keys.contains(b"k"));
+        assert_eq!(keys.iter().count(), 1);
+        keys.set_now(101);
+        assert_eq!(keys.iter().count(), 0);
+        assert!(keys.take(b"k").is_none());
+    }
+
+    #[test]
+    fn types_are_checked() {
+        let mut keys = Keyspace::default();
+        keys.put(b"k", Value::Text(b"v".to_vec()));
+        assert_eq!(keys.find::<List>(b"k").unwrap_err(), Refusal::WrongType);
+        assert!(keys.find::<List>(b"none").unwrap().is_none());
+        keys.find_or_create::<List>(b"l").unwrap();
+        keys.drop_if_empty(b"l");
+        assert!(!keys.contains(b"l"));
+    }
+}

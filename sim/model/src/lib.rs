@@ -1,0 +1,46 @@
+//! A Redis in this process: keyspace, commands and scripting, under the caller's clock.
+//!
+//! It runs the Lua scripts that run on a real server, byte for byte, so that a test or a
+//! simulation decides what time it is, which call fails and when memory is full. Its answers
+//! follow Redis 7.0.15, checked against recorded replies (`tests/transcripts.rs`) and against a
+//! real server side by side (`tests/differential.rs`). Where it cannot follow it says so: see
+//! [`Server::unsupported`].
+//!
+//! ```
+//! use std::time::Duration;
+//! use leaseline_redis_model::{Clock, Options, Profile, Reply, Server};
+//!
+//! let mut server = Server::new(Options {
+//!     profile: Profile::Redis70,
+//!     clock: Clock::Virtual(1_700_000_000_000_000),
+//! });
+//! let script = b"return redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000)";
+//! let reply = server.execute(&[b"EVAL", script, b"1", b"lease", b"mine"]);
+//! assert_eq!(reply, Reply::Status("OK".to_owned()));
+//! server.advance(Duration::from_millis(1001));
+//! assert_eq!(server.execute(&[b"GET", b"lease"]), Reply::Nil);
+//! ```
+
+mod arguments;
+mod clock;
+mod commands;
+mod dump;
+mod fields;
+mod glob;
+mod keyspace;
+mod number;
+mod refusal;
+mod reply;
+mod script;
+mod server;
+mod sorted_set;
+mod state;
+#[cfg(test)]
+mod test_server;
+mod value;
+
+pub use clock::{Clock, ScriptTime};
+pub use dump::{Content, Entry};
+pub use reply::Reply;
+pub use server::{Options, Server};
+pub use state::Profile;

@@ -1,0 +1,71 @@
+//! Why a command answered an error, with the text that Redis uses.
+
+use crate::Reply;
+use crate::arguments::shown;
+
+/// The answer of a command's implementation.
+pub(crate) type Answer = Result<Reply, Refusal>;
+
+/// An error reply, named where several commands share it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("WRONGTYPE Operation against a key holding the wrong kind of value")]
+    WrongType,
+    #[error("ERR syntax error")]
+    Syntax,
+    #[error("ERR value is not an integer or out of range")]
+    NotInteger,
+    #[error("ERR value is not a valid float")]
+    NotFloat,
+    #[error("ERR min or max is not a float")]
+    NotRange,
+    #[error("ERR value is out of range, must be positive")]
+    NotPositive,
+    #[error("ERR increment or decrement would overflow")]
+    Overflow,
+    #[error("ERR resulting score is not a number (NaN)")]
+    NotANumber,
+    #[error("ERR no such key")]
+    NoSuchKey,
+    #[error("ERR index out of range")]
+    IndexOutOfRange,
+    #[error("ERR invalid expire time in '{0}' command")]
+    ExpireTime(&'static str),
+    #[error("ERR wrong number of arguments for '{0}' command")]
+    Arity(String),
+    #[error("ERR unknown subcommand '{subcommand}'. Try {command} HELP.")]
+    UnknownSubcommand {
+        command: &'static str,
+        subcommand: String,
+    },
+    #[error("OOM command not allowed when used memory > 'maxmemory'.")]
+    OutOfMemory,
+    #[error("NOSCRIPT No matching script. Please use EVAL.")]
+    NoScript,
+    /// A text that only one place uses.
+    #[error("{0}")]
+    Text(&'static str),
+    /// As [`Refusal::Text`], put together when it happened.
+    #[error("{0}")]
+    Line(String),
+    /// Redis could do it and this model cannot.
+    #[error("ERR leaseline-redis-model does not support {0}")]
+    Unsupported(String),
+}
+
+impl Refusal {
+    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
+        Refusal::Unsupported(what.into())
+    }
+
+    /// The words of an unsupported `command option`, quoted from the arguments.
+    pub(crate) fn unsupported_option(command: &str, option: &[u8]) -> Self {
+        Refusal::Unsupported(format!("{command} {}", shown(option)))
+    }
+}
+
+impl From<Refusal> for Reply {
+    fn from(refusal: Refusal) -> Self {
+        Reply::Error(refusal.to_string())
+    }
+}

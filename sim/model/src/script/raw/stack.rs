@@ -1,0 +1,98 @@
+//! Small steps on the Lua stack.
+
+use std::ffi::CStr;
+use std::slice;
+
+use mlua::ffi;
+
+/// A Lua thread, as C functions get it.
+pub(super) type State = *mut ffi::lua_State;
+
+/// How a function that owned Rust values ended. The one that called it, and owns nothing, turns
+/// this into a return or into `lua_error`.
+pub(super) enum Outcome {
+    /// So many results are on top of the stack.
+    Results(i32),
+    /// The error value is on top of the stack.
+    Raise,
+}
+
+/// Returns or raises.
+///
+/// # Safety
+///
+/// `outcome` describes the stack of `lua`, and nothing with a destructor is alive in the caller:
+/// raising jumps over it.
+pub(super) unsafe fn finish(lua: State, outcome: Outcome) -> i32 {
+    match outcome {
+        Outcome::Results(count) => count,
+        Outcome::Raise => ffi::lua_error(lua),
+    }
+}
+
+/// The string at an index. A number is not converted.
+///
+/// # Safety
+///
+/// The index is valid, and the string stays reachable from Lua while the slice is in use.
+pub(super) unsafe fn bytes<'a>(lua: State, index: i32) -> Option<&'a [u8]> {
+    if ffi::lua_type(lua, index) != ffi::LUA_TSTRING {
+        return None;
+    }
+    let mut length = 0;
+    let start = ffi::lua_tolstring(lua, index, &raw mut length);
+    Some(slice::from_raw_parts(start.cast(), length))
+}
+
+/// Pushes a string.
+///
+/// # Safety
+///
+/// There is a free slot.
+pub(super) unsafe fn push_bytes(lua: State, bytes: &[u8]) {
+    ffi::lua_pushlstring_(lua, bytes.as_ptr().cast(), bytes.len());
+}
+
+/// Sets `table[name]` to the value on top, where the table lies just below it. Pops the value.
+///
+/// # Safety
+///
+/// The stack is as described, and there are two free slots.
+pub(super) unsafe fn set_field(lua: State, name: &CStr) {
+    push_bytes(lua, name.to_bytes());
+    ffi::lua_insert(lua, -2);
+    ffi::lua_rawset(lua, -3);
+}
+
+/// Pushes `table[name]` without metamethods, for the table on top.
+///
+/// # Safety
+///
+/// A table is on top, and there is a free slot.
+pub(super) unsafe fn get_field(lua: State, name: &CStr) -> i32 {
+    push_bytes(lua, name.to_bytes());
+    ffi::lua_rawget(lua, -2)
+}
+
+/// Leaves a message on the stack with the position of the Lua code that called the running
+/// function, as `luaL_error` words it.
+///
+/// # Safety
+///
+/// There are three free slots.
+pub(super) unsafe fn raise_here(lua: State, message: &str) -> Outcome {
+    ffi::luaL_where(lua, 1);
+    push_bytes(lua, message.as_bytes());
+    ffi::lua_concat(lua, 2);
+    Outcome::Raise
+}
+
+/// Leaves a message without a position.
+///
+/// # Safety
+///
+/// There is a free slot.
+pub(super) unsafe fn raise(lua: State, message: &str) -> Outcome {
+    push_bytes(lua, message.as_bytes());
+    Outcome::Raise
+}

@@ -1,0 +1,121 @@
+//! One run of a script: what it may do, what it did, and the faults planned for it.
+
+use std::collections::BTreeSet;
+
+use crate::clock::ScriptTime;
+use crate::commands::{self, Command, Run as Body};
+use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
+use crate::state::State;
+
+/// An error in place of one call, set by a test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlannedFailure {
+    /// Counted from 1.
+    pub(crate) call: u64,
+    pub(crate) line: String,
+}
+
+/// What happened in a script, for tests to look at.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) calls: u64,
+    pub(crate) undeclared_keys: BTreeSet<Vec<u8>>,
+}
+
+/// The rules of one run.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) read_only: bool,
+    pub(crate) allow_oom: bool,
+    /// Sampled when the script starts, not at each call.
+    pub(crate) out_of_memory: bool,
+    pub(crate) time: ScriptTime,
+    pub(crate) failure: Option<PlannedFailure>,
+}
+
+/// A running script: the data that its calls work on.
+#[derive(Debug)]
+pub(crate) struct Active<'a> {
+    pub(crate) state: &'a mut State,
+    pub(crate) keys: &'a [&'a [u8]],
+    pub(crate) rules: Rules,
+    pub(crate) report: Report,
+    /// Whether a write was about to run, even if it then failed or changed nothing: from then on
+    /// a full memory stops nothing.
+    pub(crate) dirty: bool,
+}
+
+impl Active<'_> {
+    /// Runs one `redis.call` or `redis.pcall`.
+    pub(crate) fn call(&mut self, argv: &[&[u8]]) -> Reply {
+        self.report.calls += 1;
+        if let ScriptTime::Live { per_call } = self.rules.time
+            && self.state.time.is_virtual()
+        {
+            self.state.time.advance(per_call);
+        }
+        if let Some(failure) = &self.rules.failure
+            && failure.call == self.report.calls
+        {
+            return Reply::Error(failure.line.clone());
+        }
+        self.checked_call(argv).unwrap_or_else(|refusal| {
+            self.state.note(&refusal);
+            refusal.into()
+        })
+    }
+
+    /// The checks in the order in which Redis makes them, then the command.
+    fn checked_call(&mut self, argv: &[&[u8]]) -> Answer {
+        let command = argv
+            .first()
+            .and_then(|name| commands::find(name))
+            .ok_or(Refusal::Text("ERR Unknown Redis command called from script"))?;
+        if !command.accepts(argv.len()) {
+            return Err(Refusal::Text(
+                "ERR Wrong number of args calling Redis command from script",
+            ));
+        }
+        let run = match command.run {
+            Body::Data(run) if !command.flags.no_script => run,
+            _ => {
+                return Err(Refusal::Text(
+                    "ERR This Redis command is not allowed from script",
+                ));
+            }
+        };
+        if self.is_denied(command) {
+            return Err(Refusal::Text(
+                "ERR The user executing the script can't run this command or subcommand",
+            ));
+        }
+        self.note_undeclared(command, argv);
+        if command.flags.write {
+            if self.rules.read_only {
+                return Err(Refusal::Text(
+                    "ERR Write commands are not allowed from read-only scripts.",
+                ));
+            }
+            let short = self.rules.out_of_memory && !self.rules.allow_oom && !self.dirty;
+            if short && command.flags.deny_oom {
+                return Err(Refusal::OutOfMemory);
+            }
+            self.dirty = true;
+        }
+        run(self.state, argv)
+    }
+
+    /// Whether the access rules refuse a command to scripts.
+    pub(crate) fn is_denied(&self, command: &Command) -> bool {
+        self.state.denied.contains(command.name)
+    }
+
+    fn note_undeclared(&mut self, command: &Command, argv: &[&[u8]]) {
+        for key in command.keys(argv) {
+            if !self.keys.contains(&key) && !self.report.undeclared_keys.contains(key) {
+                self.report.undeclared_keys.insert(key.to_vec());
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The model and a real Redis 7.0 side by side: random commands and scripts, every reply
+//! compared, and the key spaces after each sequence.
+//!
+//! Needs `redis-server` on the path; without it the tests say on standard error that they did
+//! not run. `LEASELINE_DIFFERENTIAL_SEED` repeats a failure, `LEASELINE_DIFFERENTIAL_CASES`
+//! makes the run longer.
+
+mod calls;
+mod random;
+mod real_server;
+mod scripts;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+
+use leaseline_redis_model::{Clock, Entry, Options, Profile, Reply, Server};
+use random::Random;
+use real_server::RealServer;
+
+/// How far the two clocks may be apart.
+const CLOCK_TOLERANCE_MS: i64 = 2000;
+
+/// Both servers, empty.
+struct Pair {
+    model: Server,
+    real: RealServer,
+}
+
+impl Pair {
+    /// Starts both, or reports that there is nothing to compare with.
+    fn start(test: &str) -> Option<Self> {
+        let missing = match RealServer::start() {
+            Ok(mut real) => {
+                let version = real.version();
+                if version.starts_with("7.0.") {
+                    let model = Server::new(Options {
+                        profile: Profile::Redis70,
+                        clock: Clock::Wall,
+                    });
+                    return Some(Pair { model, real });
+                }
+                format!("redis-server is {version}, not 7.0")
+            }
+            Err(missing) => missing,
+        };
+        // Not through `eprintln`, which the test harness would swallow.
+        let _ = writeln!(std::io::stderr(), "{test} DID NOT RUN: {missing}");
+        None
+    }
+
+    fn clear(&mut self) {
+        self.model.reset(Clock::Wall);
+        for command in [&b"FLUSHALL"[..], b"SCRIPT"] {
+            let argv: &[&[u8]] = match command {
+                b"SCRIPT" => &[command, b"FLUSH"],
+                _ => &[command],
+            };
+            self.real.execute(argv);
+        }
+    }
+
+    /// Runs one call on both and panics if the replies differ.
+    fn compare(&mut self, argv: &[&[u8]], context: &str) {
+        let real = self.real.execute(argv);
+        let model = self.model.execute(argv);
+        let tolerance = match argv[0].to_ascii_uppercase().as_slice() {
+            b"TTL" | b"EXPIRETIME" => 2,
+            b"PTTL" | b"PEXPIRETIME" => CLOCK_TOLERANCE_MS,
+            _ => 0,
+        };
+        let near = matches!((&real, &model), (Reply::Integer(real), Reply::Integer(model))
+            if real.abs_diff(*model) <= tolerance.unsigned_abs() && (*real < 0) == (*model < 0));
+        assert!(
+            near || normal(&real) == normal(&model),
+            "{context}\n call: {}\n real: {real:?}\nmodel: {model:?}",
+            show(argv)
+        );
+    }
+
+    fn compare_dumps(&mut self, context: &str) {
+        let (real, model) = (self.real.dump(), self.model.dump());
+        assert!(
+            same(&real, &model),
+            "{context}\n real: {real:#?}\nmodel: {model:#?}"
+        );
+        let gaps = self.model.unsupported();
+        assert!(gaps.is_empty(), "{context}\nnot supported: {gaps:?}");
+    }
+}
+
+/// What the client library lets us tell apart: no nil array, and no space around an error.
+fn normal(reply: &Reply) -> Reply {
+    match reply {
+        Reply::NilArray => Reply::Nil,
+        Reply::Error(line) => Reply::Error(line.trim().to_owned()),
+        Reply::Array(items) => Reply::Array(items.iter().map(normal).collect()),
+        other => other.clone(),
+    }
+}
+
+fn same(real: &BTreeMap<Vec<u8>, Entry>, model: &BTreeMap<Vec<u8>, Entry>) -> bool {
+    let near = |real: Option<i64>, model: Option<i64>| match (real, model) {
+        (Some(real), Some(model)) => (real - model).abs() <= CLOCK_TOLERANCE_MS,
+        (real, model) => real == model,
+    };
+    real.len() == model.len()
+        && real.iter().zip(model).all(|((key, real), (model_key, model))| {
+            key == model_key
+                && real.content == model.content
+                && near(real.expires_at_ms, model.expires_at_ms)
+        })
+}
+
+fn show(argv: &[&[u8]]) -> String {
+    let words = argv.iter().map(|word| format!("{:?}", String::from_utf8_lossy(word)));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn setting(name: &str, otherwise: u64) -> u64 {
+    let value = std::env::var(name).ok();
+    value.and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Runs `case` for each of a number of seeds on empty servers.
+fn for_each_seed(test: &str, cases: u64, mut case: impl FnMut(&mut Pair, &mut Random, &str)) {
+    let Some(mut pair) = Pair::start(test) else {
+        return;
+    };
+    let first = setting("LEASELINE_DIFFERENTIAL_SEED", 1);
+    for seed in first..first + setting("LEASELINE_DIFFERENTIAL_CASES", cases) {
+        let context = format!("{test}, LEASELINE_DIFFERENTIAL_SEED={seed}");
+        pair.clear();
+        case(&mut pair, &mut Random::new(seed), &context);
+        pair.compare_dumps(&context);
+    }
+}
+
+#[test]
+fn commands_answer_alike() {
+    for_each_seed("commands_answer_alike", 100, |pair, random, context| {
+        for _ in 0..200 {
+            let words = calls::call(random);
+            let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+            pair.compare(&argv, context);
+        }
+    });
+}
+
+#[test]
+fn scripts_answer_alike() {
+    for_each_seed("scripts_answer_alike", 100, |pair, random, context| {
+        for step in 0..60 {
+            let script = scripts::script(random);
+            let argv: [&[u8]; 6] = [b"EVAL", script.as_bytes(), b"2", b"k1", b"k2", b"arg"];
+            pair.compare(&argv, context);
+            if step % 10 == 9 {
+                pair.compare_dumps(context);
+            }
+        }
+    });
+}
+
+#[test]
+fn json_reads_alike() {
+    for_each_seed("json_reads_alike", 20, |pair, random, context| {
+        for _ in 0..300 {
+            let text = scripts::json(random);
+            let argv: [&[u8]; 4] = [b"EVAL", scripts::JSON_SCRIPT.as_bytes(), b"0", &text];
+            pair.compare(&argv, context);
+        }
+    });
+}
+
+#[test]
+fn numbers_are_written_alike() {
+    const SCRIPT: &[u8] = b"\
+local n = tonumber(ARGV[1])
+redis.call('SET', 'n', n)
+redis.call('ZADD', 'z', ARGV[1], 'm')
+return {n, redis.call('GET', 'n'), tostring(n), redis.call('ZSCORE', 'z', 'm'), cjson.encode(n)}";
+    for_each_seed("numbers_are_written_alike", 20, |pair, random, context| {
+        for _ in 0..300 {
+            let number = match random.below(3) {
+                0 => f64::from_bits(random.next()),
+                1 => (random.next() >> random.below(64)) as f64 / 1000.0,
+                _ => (random.next() >> random.below(64)) as f64,
+            };
+            let text = match number.is_finite() {
+                true => format!("{number:e}"),
+                false => "0.1".to_owned(),
+            };
+            pair.compare(&[b"EVAL", SCRIPT, b"0", text.as_bytes()], context);
+        }
+    });
+}

@@ -1,0 +1,173 @@
+//! A real redis-server of our own, and its replies in the model's terms.
+
+use std::collections::BTreeMap;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use leaseline_redis_model::{Content, Entry, Reply};
+use redis::{Connection, ConnectionLike, RedisError, ServerError, Value};
+use tempfile::TempDir;
+
+/// A server without persistence, on a socket in a directory of its own. It ends with this value.
+pub(crate) struct RealServer {
+    process: Child,
+    connection: Connection,
+    _directory: TempDir,
+}
+
+impl RealServer {
+    /// Starts one, or says why there is none.
+    pub(crate) fn start() -> Result<Self, String> {
+        let directory = TempDir::new().map_err(|error| error.to_string())?;
+        let socket = directory.path().join("redis.sock");
+        let mut process = Command::new("redis-server")
+            .args(["--port", "0", "--save", "", "--appendonly", "no"])
+            .arg("--unixsocket")
+            .arg(&socket)
+            .arg("--dir")
+            .arg(directory.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("redis-server does not start: {error}"))?;
+        let url = format!("redis+unix://{}", socket.display());
+        match connect(&url) {
+            Ok(connection) => Ok(RealServer {
+                process,
+                connection,
+                _directory: directory,
+            }),
+            Err(error) => {
+                stop(&mut process);
+                Err(format!("redis-server does not answer: {error}"))
+            }
+        }
+    }
+
+    pub(crate) fn version(&mut self) -> String {
+        let info = self.execute(&[b"INFO", b"server"]);
+        let Reply::Bulk(info) = info else {
+            return String::new();
+        };
+        let info = String::from_utf8_lossy(&info).into_owned();
+        let line = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
+        line.unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn execute(&mut self, argv: &[&[u8]]) -> Reply {
+        let mut command = redis::Cmd::new();
+        for argument in argv {
+            command.arg(*argument);
+        }
+        let packed = command.get_packed_command();
+        match self.connection.req_packed_command(&packed) {
+            Ok(value) => reply(value),
+            Err(error) => error_reply(&error),
+        }
+    }
+
+    /// Every key, in the form of the model's own dump.
+    pub(crate) fn dump(&mut self) -> BTreeMap<Vec<u8>, Entry> {
+        let keys = bulks(self.execute(&[b"KEYS", b"*"]));
+        let entry = |key: Vec<u8>| {
+            let expires_at_ms = match self.execute(&[b"PEXPIRETIME", &key]) {
+                Reply::Integer(when) if when >= 0 => Some(when),
+                _ => None,
+            };
+            let content = self.content(&key)?;
+            Some((key, Entry { content, expires_at_ms }))
+        };
+        keys.into_iter().filter_map(entry).collect()
+    }
+
+    /// The content of a key, if it has not expired in the meantime.
+    fn content(&mut self, key: &[u8]) -> Option<Content> {
+        let Reply::Status(kind) = self.execute(&[b"TYPE", key]) else {
+            return None;
+        };
+        Some(match kind.as_str() {
+            "string" => match self.execute(&[b"GET", key]) {
+                Reply::Bulk(text) => Content::Text(text),
+                _ => return None,
+            },
+            "list" => Content::List(bulks(self.execute(&[b"LRANGE", key, b"0", b"-1"]))),
+            "hash" => Content::Hash(pairs(self.execute(&[b"HGETALL", key])).into_iter().collect()),
+            "zset" => {
+                let members = self.execute(&[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"]);
+                let members = pairs(members).into_iter().map(|(member, score)| {
+                    let score = String::from_utf8_lossy(&score).parse().expect("a score");
+                    (member, score)
+                });
+                Content::SortedSet(members.collect())
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Drop for RealServer {
+    fn drop(&mut self) {
+        stop(&mut self.process);
+    }
+}
+
+fn stop(process: &mut Child) {
+    // It has nothing to save, and may already be gone.
+    let _ = process.kill();
+    let _ = process.wait();
+}
+
+fn connect(url: &str) -> Result<Connection, RedisError> {
+    let client = redis::Client::open(url)?;
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        match client.get_connection() {
+            Err(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(10)),
+            result => return result,
+        }
+    }
+}
+
+fn bulks(reply: Reply) -> Vec<Vec<u8>> {
+    let Reply::Array(items) = reply else {
+        return Vec::new();
+    };
+    let bulk = |item| match item {
+        Reply::Bulk(bytes) => Some(bytes),
+        _ => None,
+    };
+    items.into_iter().filter_map(bulk).collect()
+}
+
+fn pairs(reply: Reply) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let items = bulks(reply);
+    let (pairs, _) = items.as_chunks::<2>();
+    pairs.iter().cloned().map(|[one, two]| (one, two)).collect()
+}
+
+fn reply(value: Value) -> Reply {
+    match value {
+        Value::Nil => Reply::Nil,
+        Value::Int(n) => Reply::Integer(n),
+        Value::BulkString(bytes) => Reply::Bulk(bytes),
+        Value::Array(items) => Reply::Array(items.into_iter().map(reply).collect()),
+        Value::SimpleString(text) => Reply::Status(text),
+        Value::Okay => Reply::Status("OK".to_owned()),
+        Value::ServerError(error) => Reply::Error(line(&error)),
+        other => panic!("a reply that RESP2 does not have: {other:?}"),
+    }
+}
+
+fn line(error: &ServerError) -> String {
+    match error.details() {
+        Some(details) => format!("{} {details}", error.code()),
+        None => error.code().to_owned(),
+    }
+}
+
+fn error_reply(error: &RedisError) -> Reply {
+    match (error.code(), error.detail()) {
+        (Some(code), Some(detail)) => Reply::Error(format!("{code} {detail}")),
+        (Some(code), None) => Reply::Error(code.to_owned()),
+        _ => panic!("the real server is gone: {error}"),
+    }
+}
