@@ -1,0 +1,67 @@
+//! What of a `Cargo.lock` belongs to one package.
+//!
+//! Cargo writes the file itself and always in the same form, so reading it line by line is enough.
+
+use std::collections::BTreeMap;
+
+/// One `[[package]]` of the file.
+pub(crate) struct Package {
+    /// The package's name.
+    pub(crate) name: String,
+    /// Its lines, without the list of its dependencies.
+    pub(crate) text: String,
+    /// Its dependencies as they stand there: `name`, or `name version` where that is not unique.
+    dependencies: Vec<String>,
+}
+
+/// The package called `root` and everything it depends on, sorted by name and version.
+///
+/// Development and build dependencies count: the file does not tell them apart.
+pub(crate) fn closure(lockfile: &str, root: &str) -> Vec<Package> {
+    let mut unseen = packages(lockfile);
+    let mut seen = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(wanted) = open.pop() {
+        let (name, version) = wanted.split_once(' ').unwrap_or((&wanted, ""));
+        let version = version.split(' ').next().unwrap_or_default();
+        let matching: Vec<_> = unseen
+            .keys()
+            .filter(|key| key.0 == name && (version.is_empty() || key.1 == version))
+            .cloned()
+            .collect();
+        for key in matching {
+            if let Some(package) = unseen.remove(&key) {
+                open.extend(package.dependencies.iter().cloned());
+                seen.insert(key, package);
+            }
+        }
+    }
+    seen.into_values().collect()
+}
+
+/// Every package by name and version.
+fn packages(lockfile: &str) -> BTreeMap<(String, String), Package> {
+    lockfile.split("[[package]]\n").skip(1).map(package).collect()
+}
+
+fn package(block: &str) -> ((String, String), Package) {
+    let mut version = String::new();
+    let mut package =
+        Package { name: String::new(), text: String::new(), dependencies: Vec::new() };
+    for line in block.lines().filter(|line| !line.is_empty()) {
+        // An item of the list of dependencies, the list's brackets, or `key = "value"`.
+        if let Some(item) = line.strip_prefix(" \"") {
+            package.dependencies.push(item.trim_end_matches("\",").to_owned());
+        } else if let Some((key, value)) = line.split_once(" = \"") {
+            let value = value.trim_end_matches('"');
+            match key {
+                "name" => value.clone_into(&mut package.name),
+                "version" => value.clone_into(&mut version),
+                _ => {}
+            }
+            package.text.push_str(line);
+            package.text.push('\n');
+        }
+    }
+    ((package.name.clone(), version), package)
+}

@@ -1,0 +1,73 @@
+//! Messages, leases and their outcomes, in both directions.
+
+use leaseline_core::message::{
+    Delivery, Lease, Outgoing, PublishOutcome, PublishReply, RenewOutcome, SettleOutcome,
+    SettleRequest, Settlement, Stats,
+};
+
+use super::error;
+use crate::bindings::types;
+
+pub(crate) fn outgoing(message: types::Outgoing) -> Outgoing {
+    Outgoing { payload: message.payload, deduplication_key: message.deduplication_key }
+}
+
+pub(crate) fn publish_reply(reply: PublishReply) -> types::PublishReply {
+    types::PublishReply {
+        message_id: reply.message_id,
+        outcome: match reply.outcome {
+            Ok(PublishOutcome::Published) => Ok(types::PublishOutcome::Published),
+            Ok(PublishOutcome::Duplicate) => Ok(types::PublishOutcome::Duplicate),
+            Err(failure) => Err(error(failure)),
+        },
+    }
+}
+
+pub(crate) fn lease(lease: types::Lease) -> Lease {
+    Lease { stored: lease.stored, token: lease.token, deadline_ms: lease.deadline_ms }
+}
+
+pub(crate) fn delivery(delivery: Delivery) -> types::Delivery {
+    let Lease { stored, token, deadline_ms } = delivery.lease;
+    types::Delivery {
+        message_id: delivery.message_id,
+        payload: delivery.payload.map_err(error),
+        lease: types::Lease { stored, token, deadline_ms },
+        delivery_count: delivery.delivery_count,
+        replayed: delivery.replayed,
+    }
+}
+
+pub(crate) fn settle_request(request: types::SettleRequest) -> SettleRequest {
+    SettleRequest {
+        lease: lease(request.lease),
+        settlement: match request.settlement {
+            types::Settlement::Ack => Settlement::Ack,
+            types::Settlement::Fail => Settlement::Fail,
+        },
+    }
+}
+
+pub(crate) fn settle_outcome(outcome: SettleOutcome) -> types::SettleOutcome {
+    match outcome {
+        SettleOutcome::Done => types::SettleOutcome::Done,
+        SettleOutcome::Stale => types::SettleOutcome::Stale,
+    }
+}
+
+pub(crate) fn renew_outcome(outcome: RenewOutcome) -> types::RenewOutcome {
+    match outcome {
+        RenewOutcome::Renewed(deadline_ms) => types::RenewOutcome::Renewed(deadline_ms),
+        RenewOutcome::Stale => types::RenewOutcome::Stale,
+    }
+}
+
+pub(crate) fn stats(stats: Stats) -> types::Stats {
+    types::Stats {
+        pending: stats.pending,
+        processing: stats.processing,
+        completed: stats.completed,
+        failed: stats.failed,
+        dead_letters: stats.dead_letters,
+    }
+}

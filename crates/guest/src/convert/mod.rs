@@ -1,0 +1,13 @@
+//! Records of the world from and to the types of `leaseline-core`, which mirror each other.
+
+mod config;
+mod error;
+mod event;
+mod message;
+
+pub(crate) use config::config;
+pub(crate) use error::error;
+pub(crate) use event::event_batch;
+pub(crate) use message::{
+    delivery, lease, outgoing, publish_reply, renew_outcome, settle_outcome, settle_request, stats,
+};

@@ -1,0 +1,80 @@
+//! Messages and leases into the guest, and what became of them out of it.
+
+use leaseline_core::message::{
+    Delivery, Lease, Outgoing, PublishOutcome, PublishReply, RenewOutcome, SettleOutcome,
+    SettleRequest, Settlement, Stats,
+};
+
+use super::error::error;
+use crate::bindings::leaseline::queue::types;
+
+pub(crate) fn outgoing(message: &Outgoing) -> types::Outgoing<'_> {
+    types::Outgoing {
+        payload: &message.payload,
+        deduplication_key: message.deduplication_key.as_deref(),
+    }
+}
+
+pub(crate) fn publish_reply(reply: types::PublishReply) -> PublishReply {
+    PublishReply {
+        message_id: reply.message_id,
+        outcome: match reply.outcome {
+            Ok(types::PublishOutcome::Published) => Ok(PublishOutcome::Published),
+            Ok(types::PublishOutcome::Duplicate) => Ok(PublishOutcome::Duplicate),
+            Err(failure) => Err(error(failure)),
+        },
+    }
+}
+
+pub(crate) fn lease(lease: &Lease) -> types::LeaseParam<'_> {
+    types::LeaseParam {
+        stored: &lease.stored,
+        token: lease.token.as_deref(),
+        deadline_ms: lease.deadline_ms,
+    }
+}
+
+pub(crate) fn delivery(delivery: types::Delivery) -> Delivery {
+    let types::LeaseResult { stored, token, deadline_ms } = delivery.lease;
+    Delivery {
+        message_id: delivery.message_id,
+        payload: delivery.payload.map_err(error),
+        lease: Lease { stored, token, deadline_ms },
+        delivery_count: delivery.delivery_count,
+        replayed: delivery.replayed,
+    }
+}
+
+pub(crate) fn settle_request(request: &SettleRequest) -> types::SettleRequest<'_> {
+    types::SettleRequest {
+        lease: lease(&request.lease),
+        settlement: match request.settlement {
+            Settlement::Ack => types::Settlement::Ack,
+            Settlement::Fail => types::Settlement::Fail,
+        },
+    }
+}
+
+pub(crate) fn settle_outcome(outcome: types::SettleOutcome) -> SettleOutcome {
+    match outcome {
+        types::SettleOutcome::Done => SettleOutcome::Done,
+        types::SettleOutcome::Stale => SettleOutcome::Stale,
+    }
+}
+
+pub(crate) fn renew_outcome(outcome: types::RenewOutcome) -> RenewOutcome {
+    match outcome {
+        types::RenewOutcome::Renewed(deadline_ms) => RenewOutcome::Renewed(deadline_ms),
+        types::RenewOutcome::Stale => RenewOutcome::Stale,
+    }
+}
+
+pub(crate) fn stats(stats: types::Stats) -> Stats {
+    Stats {
+        pending: stats.pending,
+        processing: stats.processing,
+        completed: stats.completed,
+        failed: stats.failed,
+        dead_letters: stats.dead_letters,
+    }
+}

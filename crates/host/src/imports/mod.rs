@@ -1,0 +1,5 @@
+//! The host functions behind the component's imports.
+
+mod clock;
+mod random;
+mod redis;
