@@ -92,12 +92,13 @@ impl Builder {
     /// cannot be used; connection errors as in [`Connection::open`].
     pub async fn open(self) -> Result<Queue, Error> {
         self.config.validate()?;
-        let runtime = self.engine.runtime(self.component)?;
         let connection = match self.address {
             Address::Url(url) => Connection::open(&url).await?,
             Address::Connection(connection) => connection,
         };
-        let pool = Pool::new(Opener::new(self.config.clone(), connection, runtime));
+        let opener =
+            Opener::new(self.engine, self.component, self.config.clone(), connection).await?;
+        let pool = Pool::new(opener);
         pool.warm().await?;
         Ok(Queue::new(pool, self.config))
     }

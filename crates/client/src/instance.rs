@@ -5,81 +5,105 @@ use leaseline_core::message::{
     Delivery, Lease, Outgoing, PublishReply, RenewOutcome, SettleOutcome, SettleRequest, Stats,
 };
 use leaseline_core::{Error, Queue};
+use leaseline_wasmtime::{InstanceError, QueueInstance, SystemEntropy, TokioClock};
 
 use crate::connection::Connection;
-use crate::native::{OsEntropy, TokioClock};
 
 /// A queue object.
 pub(crate) enum Instance {
-    Native(Box<Queue<Connection, TokioClock, OsEntropy>>),
+    Native(Box<Queue<Connection, TokioClock, SystemEntropy>>),
+    Component(Box<QueueInstance>),
 }
-
-/// Calls the engine's method of the same name: the native one answers, the component's may break.
-macro_rules! dispatch {
-    ($self:ident . $method:ident ( $($argument:expr),* )) => {
-        match $self {
-            Instance::Native(queue) => Ok(queue.$method($($argument),*).await),
-        }
-    };
-}
-
-/// The outer error is a broken instance: its call may or may not have taken effect.
-pub(crate) type Called<T> = Result<T, Error>;
 
 impl Instance {
-    pub(crate) async fn publish(&mut self, messages: &[Outgoing]) -> Called<Vec<PublishReply>> {
-        dispatch!(self.publish(messages))
+    pub(crate) async fn publish(&mut self, messages: &[Outgoing]) -> Result<Vec<PublishReply>, Error> {
+        match self {
+            Self::Native(queue) => Ok(queue.publish(messages).await),
+            Self::Component(queue) => queue.publish(messages).await.map_err(queue_error),
+        }
     }
 
-    pub(crate) async fn claim(&mut self, max: u32, wait_ms: u64) -> Called<Result<Vec<Delivery>, Error>> {
-        dispatch!(self.claim(max, wait_ms))
+    pub(crate) async fn claim(&mut self, max: u32, wait_ms: u64) -> Result<Vec<Delivery>, Error> {
+        match self {
+            Self::Native(queue) => queue.claim(max, wait_ms).await,
+            Self::Component(queue) => queue.claim(max, wait_ms).await.map_err(queue_error),
+        }
     }
 
     pub(crate) async fn settle(
         &mut self,
         requests: &[SettleRequest],
-    ) -> Called<Vec<Result<SettleOutcome, Error>>> {
-        dispatch!(self.settle(requests))
+    ) -> Result<Vec<Result<SettleOutcome, Error>>, Error> {
+        match self {
+            Self::Native(queue) => Ok(queue.settle(requests).await),
+            Self::Component(queue) => queue.settle(requests).await.map_err(queue_error),
+        }
     }
 
-    pub(crate) async fn renew(&mut self, leases: &[Lease]) -> Called<Vec<Result<RenewOutcome, Error>>> {
-        dispatch!(self.renew(leases))
+    pub(crate) async fn renew(
+        &mut self,
+        leases: &[Lease],
+    ) -> Result<Vec<Result<RenewOutcome, Error>>, Error> {
+        match self {
+            Self::Native(queue) => Ok(queue.renew(leases).await),
+            Self::Component(queue) => queue.renew(leases).await.map_err(queue_error),
+        }
     }
 
-    pub(crate) async fn stats(&mut self) -> Called<Result<Stats, Error>> {
-        dispatch!(self.stats())
+    pub(crate) async fn stats(&mut self) -> Result<Stats, Error> {
+        match self {
+            Self::Native(queue) => queue.stats().await,
+            Self::Component(queue) => queue.stats().await.map_err(queue_error),
+        }
     }
 
-    pub(crate) async fn redrive(&mut self, max: u64) -> Called<Result<u64, Error>> {
-        dispatch!(self.redrive(max))
+    pub(crate) async fn redrive(&mut self, max: u64) -> Result<u64, Error> {
+        match self {
+            Self::Native(queue) => queue.redrive(max).await,
+            Self::Component(queue) => queue.redrive(max).await.map_err(queue_error),
+        }
     }
 
-    pub(crate) async fn drain(&mut self, timeout_ms: u64) -> Called<Result<bool, Error>> {
-        dispatch!(self.drain(timeout_ms))
+    pub(crate) async fn drain(&mut self, timeout_ms: u64) -> Result<bool, Error> {
+        match self {
+            Self::Native(queue) => queue.drain(timeout_ms).await,
+            Self::Component(queue) => queue.drain(timeout_ms).await.map_err(queue_error),
+        }
     }
 
-    pub(crate) async fn take_pending_claims(&mut self) -> Called<Vec<String>> {
+    pub(crate) async fn take_pending_claims(&mut self) -> Result<Vec<String>, Error> {
         match self {
             Self::Native(queue) => Ok(queue.take_pending_claims()),
+            Self::Component(queue) => queue.take_pending_claims().await.map_err(queue_error),
         }
     }
 
-    pub(crate) async fn adopt_claims(&mut self, claim_ids: Vec<String>) -> Called<()> {
+    pub(crate) async fn adopt_claims(&mut self, claim_ids: Vec<String>) -> Result<(), Error> {
         match self {
-            Self::Native(queue) => Ok(queue.adopt_claims(claim_ids)),
+            Self::Native(queue) => {
+                queue.adopt_claims(claim_ids);
+                Ok(())
+            }
+            Self::Component(queue) => queue.adopt_claims(claim_ids).await.map_err(queue_error),
         }
     }
 
-    pub(crate) async fn take_events(&mut self) -> Called<EventBatch> {
+    pub(crate) async fn take_events(&mut self) -> Result<EventBatch, Error> {
         match self {
             Self::Native(queue) => Ok(queue.take_events()),
+            Self::Component(queue) => queue.take_events().await.map_err(queue_error),
         }
     }
 
     /// Whether it can serve another call.
-    pub(crate) fn is_healthy(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         match self {
             Self::Native(_) => true,
+            Self::Component(queue) => queue.is_alive(),
         }
     }
+}
+
+fn queue_error(error: InstanceError) -> Error {
+    error.into_queue_error()
 }

@@ -38,7 +38,6 @@ mod delivery;
 pub mod embedded;
 mod engine;
 mod instance;
-mod native;
 mod outgoing;
 mod pool;
 mod queue;

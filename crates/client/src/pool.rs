@@ -17,12 +17,12 @@ use leaseline_core::{Error, ErrorKind};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::engine::Opener;
-use crate::instance::{Called, Instance};
+use crate::instance::Instance;
 
 /// The most calls of one queue that run at once; further ones wait.
 const MAX_INSTANCES: usize = 64;
 
-type Work<'a, T> = Pin<Box<dyn Future<Output = Called<T>> + Send + 'a>>;
+type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// The instances of one queue.
 pub(crate) struct Pool {
@@ -92,7 +92,7 @@ impl Pool {
 
     /// An instance that broke is dropped, with whatever it still knew.
     fn give_back(&self, instance: Instance) {
-        if instance.is_healthy() {
+        if instance.is_alive() {
             lock(&self.idle).push(instance);
         }
     }
@@ -123,8 +123,10 @@ impl Pool {
                         if !adopted.is_empty() {
                             instance.adopt_claims(adopted).await?;
                         }
-                        let claimed = instance.claim(max, wait_ms).await?;
-                        Ok((claimed, instance.take_pending_claims().await?))
+                        let claimed = instance.claim(max, wait_ms).await;
+                        // A broken instance has lost its claims: their leases expire.
+                        let open = instance.take_pending_claims().await.unwrap_or_default();
+                        Ok((claimed, open))
                     })
                 },
                 |pool, (claimed, open)| {
@@ -182,7 +184,7 @@ impl Pool {
         let open = std::mem::take(&mut *lock(&self.open_claims));
         let drained = async {
             instance.adopt_claims(open).await?;
-            instance.drain(millis(timeout.saturating_sub(started.elapsed()))).await?
+            instance.drain(millis(timeout.saturating_sub(started.elapsed()))).await
         }
         .await;
         self.give_back(instance);

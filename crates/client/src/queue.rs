@@ -100,7 +100,7 @@ impl Queue {
     ///
     /// [`ErrorKind::Server`] if one of the keys holds another type.
     pub async fn stats(&self) -> Result<Stats, Error> {
-        self.pool.run(|instance| Box::pin(instance.stats()), |_, _| ()).await?
+        self.pool.run(|instance| Box::pin(instance.stats()), |_, _| ()).await
     }
 
     /// Moves at most `max` dead letters, oldest first, back to pending. Gives the number moved.
@@ -109,7 +109,7 @@ impl Queue {
     ///
     /// After a failure some may have been moved; call again for the rest.
     pub async fn redrive(&self, max: u64) -> Result<u64, Error> {
-        self.pool.run(move |instance| Box::pin(instance.redrive(max)), |_, _| ()).await?
+        self.pool.run(move |instance| Box::pin(instance.redrive(max)), |_, _| ()).await
     }
 
     /// Refuses further publishes and claims on this object and its clones, waits for the calls
