@@ -77,23 +77,28 @@ local function payload(stored)
   return stored
 end
 
--- Forgets a lease and its claim record. Nothing here may fail the call: whatever stays behind is
--- an expired or superseded lease, and the next pass removes it.
+local function done(...)
+  return not failed(try(...))
+end
+
+-- Forgets a lease and its claim record. Nothing here may fail the call. The deadline goes last and
+-- only if all else went: what stays behind is then found as an expired lease by a later call.
 local function forget(stored, token)
-  try('ZREM', DEADLINES, stored)
-  try('HDEL', TOKENS, stored)
-  if not token then return end
-  local ref = try('HGET', REFS, token)
-  if type(ref) == 'string' then
-    -- The one key that is read from data and not declared; a cluster may refuse it.
-    try('DEL', ref)
-    try('HDEL', REFS, token)
+  local clean = true
+  if token then
+    local ref = try('HGET', REFS, token)
+    if type(ref) == 'string' then
+      -- The one key that is read from data and not declared; a cluster may refuse it.
+      try('DEL', ref)
+      clean = done('HDEL', REFS, token)
+    end
+    local id = try('HGET', BACKREFS, token)
+    if type(id) == 'string' then
+      clean = done('HDEL', IDS, id) and done('HDEL', BACKREFS, token) and clean
+    end
+    clean = clean and not failed(ref) and not failed(id)
   end
-  local id = try('HGET', BACKREFS, token)
-  if type(id) == 'string' then
-    try('HDEL', IDS, id)
-    try('HDEL', BACKREFS, token)
-  end
+  if clean and done('HDEL', TOKENS, stored) then try('ZREM', DEADLINES, stored) end
 end
 
 local claims, claimed = {}, 0

@@ -27,8 +27,8 @@ local PROCESSING, DEADLINES, TOKENS, COUNTS = KEYS[1], KEYS[3], KEYS[4], KEYS[5]
 local REFS, IDS, BACKREFS, MARKER = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local stored, token = ARGV[1], ARGV[3]
 
+if redis.call('EXISTS', MARKER) == 1 then return 1 end
 if redis.call('HGET', TOKENS, stored) ~= token then
-  if redis.call('EXISTS', MARKER) == 1 then return 1 end
   -- A message that is still alive keeps its delivery count through every reclaim.
   return redis.call('HEXISTS', COUNTS, stored) - 1
 end
@@ -48,28 +48,36 @@ if removed ~= 1 then
   return 0
 end
 
--- Settled: nothing below may turn the answer into an error. Metadata that stays behind looks like
--- an expired lease without a message, and the next claim removes it.
+-- Settled: nothing below may turn the answer into an error. The deadline goes last and only if all
+-- else went: what stays behind is then found as an expired lease by a later claim.
 local try = redis.pcall
+local clean = true
+local function remove(...)
+  local reply = try(...)
+  if type(reply) == 'table' then clean = false end
+end
 try('SET', MARKER, '1', 'PX', marker_ttl)
-try('HDEL', TOKENS, stored)
 local ref = try('HGET', REFS, token)
 if type(ref) == 'string' then
   -- The one key that is read from data and not declared; a cluster may refuse it.
   try('DEL', ref)
-  try('HDEL', REFS, token)
+  remove('HDEL', REFS, token)
 end
 local id = try('HGET', BACKREFS, token)
 if type(id) == 'string' then
-  try('HDEL', IDS, id)
-  try('HDEL', BACKREFS, token)
+  remove('HDEL', IDS, id)
+  remove('HDEL', BACKREFS, token)
 end
 -- Only writers without envelopes can leave two equal elements; the other one's lease was this
 -- one, so it expires now and is claimed again.
-if string.sub(stored, 1, 6) ~= '\30RMQ1:' and type(try('LPOS', PROCESSING, stored)) == 'number' then
-  try('ZADD', DEADLINES, 0, stored)
-else
-  try('ZREM', DEADLINES, stored)
-  try('HDEL', COUNTS, stored)
+local twin = string.sub(stored, 1, 6) ~= '\30RMQ1:' and type(try('LPOS', PROCESSING, stored)) == 'number'
+if not twin then remove('HDEL', COUNTS, stored) end
+if clean and type(ref) ~= 'table' and type(id) ~= 'table' then
+  remove('HDEL', TOKENS, stored)
+  if twin then
+    try('ZADD', DEADLINES, 0, stored)
+  elseif clean then
+    try('ZREM', DEADLINES, stored)
+  end
 end
 return 1
