@@ -1,0 +1,165 @@
+//! A network between the queue and a real server that loses, cuts and repeats.
+
+use std::time::Duration;
+
+use leaseline::capability::Value;
+use leaseline::message::{
+    Delivery, Outgoing, PublishOutcome, RenewOutcome, SettleOutcome, SettleRequest, Settlement,
+};
+use leaseline::{Connection, Engine, Queue, capability::Redis};
+use leaseline_redis::testing::{Cut, Fault, FaultProxy, RedisServer, Rule};
+
+const SCRIPTS: [&str; 2] = ["EVALSHA", "EVAL"];
+
+async fn open(proxy: &FaultProxy, engine: Engine, leases: bool) -> Queue {
+    Queue::builder("q")
+        .redis(proxy.url())
+        .engine(engine)
+        .configure(|config| {
+            config.command_timeout_ms = 2_000;
+            config.retry_max_delay_ms = 20;
+            if !leases {
+                (config.visibility_timeout_ms, config.max_delivery_count) = (None, None);
+            }
+        })
+        .open()
+        .await
+        .unwrap()
+}
+
+fn message(payload: &str, key: Option<&str>) -> Outgoing {
+    Outgoing { payload: payload.into(), deduplication_key: key.map(Into::into) }
+}
+
+/// Claims until there is an answer; a lost one is asked for again, as a consumer does.
+async fn claim(queue: &Queue, max: u32) -> Vec<Delivery> {
+    for _ in 0..5 {
+        if let Ok(claimed) = queue.claim(max, Duration::ZERO).await {
+            return claimed;
+        }
+    }
+    panic!("five claims in a row failed");
+}
+
+/// Publishes, claims, renews and settles; every answer must be as if nothing had happened.
+async fn work(queue: &Queue, leases: bool, context: &str) {
+    let replies =
+        queue.publish_all(vec![message("a", None), message("b", Some("k")), message("c", None)]).await;
+    for reply in replies {
+        assert_eq!(reply.outcome, Ok(PublishOutcome::Published), "{context}");
+    }
+    let replies = queue.publish_all(vec![message("again", Some("k"))]).await;
+    assert_eq!(replies[0].outcome, Ok(PublishOutcome::Duplicate), "{context}");
+
+    let mut claimed = claim(queue, 2).await;
+    claimed.extend(claim(queue, 2).await);
+    let payloads: Vec<_> = claimed.iter().map(|delivery| delivery.payload.as_deref().unwrap()).collect();
+    assert_eq!(payloads, [b"a", b"b", b"c"], "{context}");
+    if leases {
+        let tokens: Vec<_> = claimed.iter().map(|delivery| delivery.lease.token.as_deref().unwrap()).collect();
+        assert_eq!(tokens, ["1", "2", "3"], "{context}: a token was used up by a second claim");
+        assert!(claimed.iter().all(|delivery| delivery.delivery_count == 1), "{context}");
+        let leases = claimed.iter().map(|delivery| delivery.lease.clone()).collect();
+        for renewed in queue.renew(leases).await {
+            assert!(matches!(renewed, Ok(RenewOutcome::Renewed(_))), "{context}: {renewed:?}");
+        }
+    }
+    for (at, delivery) in claimed.iter().enumerate() {
+        let settlement = if at == 1 { Settlement::Fail } else { Settlement::Ack };
+        let request = SettleRequest { lease: delivery.lease.clone(), settlement };
+        assert_eq!(queue.settle(vec![request]).await, [Ok(SettleOutcome::Done)], "{context}");
+    }
+    assert!(claim(queue, 5).await.is_empty(), "{context}");
+}
+
+/// What may stay: the counter, the deduplication key, and what expires by itself.
+async fn check_leftovers(connection: &Connection, context: &str) {
+    for key in connection.execute(&[b"KEYS", b"*"], 5_000).await.unwrap() {
+        let Value::Bytes(key) = key else { panic!("{key:?}") };
+        let lives = connection.execute(&[b"PTTL", &key], 5_000).await.unwrap();
+        let key = String::from_utf8(key).unwrap();
+        assert!(
+            key == "q::processing:lease_token_counter" || lives != [Value::Int(-1)],
+            "{context}: {key} stays behind"
+        );
+    }
+}
+
+async fn every_script_call_in_turn(engine: Engine, fault: Fault) {
+    let server = RedisServer::start();
+    let direct = Connection::open(&server.url()).await.unwrap();
+    for leases in [true, false] {
+        let mut faults = 0;
+        for number in 1.. {
+            let context = format!("{engine:?}, leases {leases}, {fault:?} at script call {number}");
+            direct.execute(&[b"FLUSHALL"], 5_000).await.unwrap();
+            let proxy = FaultProxy::start(server.port()).await;
+            let queue = open(&proxy, engine, leases).await;
+            proxy.inject(Rule::nth(number, fault).of(SCRIPTS));
+            work(&queue, leases, &context).await;
+            check_leftovers(&direct, &context).await;
+            if proxy.fired() == 0 {
+                break;
+            }
+            faults += 1;
+        }
+        assert!(faults >= 8, "only {faults} script calls were disturbed");
+    }
+}
+
+macro_rules! for_both_engines {
+    ($($name:ident: $fault:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[tokio::test]
+            async fn native() {
+                every_script_call_in_turn(Engine::Native, $fault).await;
+            }
+
+            #[tokio::test]
+            async fn component() {
+                every_script_call_in_turn(Engine::Component, $fault).await;
+            }
+        }
+    )*};
+}
+
+for_both_engines! {
+    a_lost_reply_is_not_noticed: Fault::LoseReply(Cut::Reset);
+    a_lost_reply_and_everything_behind_it_is_not_noticed: Fault::LoseReplyAndRest(Cut::Finish);
+    a_request_cut_before_it_arrives_is_not_noticed: Fault::CutBefore(Cut::Reset);
+    a_request_cut_in_the_middle_is_not_noticed: Fault::CutInside(Cut::Finish);
+}
+
+/// A server that is killed and comes back: the queue goes on by itself.
+async fn a_restart(engine: Engine) {
+    let mut server = RedisServer::builder().durable().start();
+    let queue = Queue::builder("q").redis(server.url()).engine(engine).open().await.unwrap();
+    queue.publish("before").await.unwrap();
+    let delivery = claim(&queue, 1).await.remove(0);
+    server.kill9();
+    let waiting = tokio::spawn({
+        let queue = queue.clone();
+        async move {
+            let request = SettleRequest { lease: delivery.lease, settlement: Settlement::Ack };
+            (queue.settle(vec![request]).await, queue.publish("after").await)
+        }
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    server.restart();
+    let (settled, published) = waiting.await.unwrap();
+    assert_eq!(settled, [Ok(SettleOutcome::Done)]);
+    assert_eq!(published, Ok(PublishOutcome::Published));
+    assert_eq!(claim(&queue, 5).await[0].payload.as_deref(), Ok(b"after".as_slice()));
+}
+
+#[tokio::test]
+async fn a_restarted_server_is_found_again_native() {
+    a_restart(Engine::Native).await;
+}
+
+#[tokio::test]
+async fn a_restarted_server_is_found_again_component() {
+    a_restart(Engine::Component).await;
+}
