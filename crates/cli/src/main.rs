@@ -1,2 +1,86 @@
-//! The leaseline command.
-fn main() {}
+//! The `leaseline` command: publish, work on and look at queues.
+//!
+//! Results go to standard output, messages for people to standard error. With `--json` both are
+//! one JSON object a line. The exit status is 0 for done, 1 for a failed operation, 2 for bad
+//! usage or configuration, 3 when nothing was there.
+
+mod arguments;
+mod commands;
+mod duration;
+mod exec;
+mod failure;
+mod lease;
+mod lines;
+mod messages;
+mod output;
+mod payload;
+mod printable;
+mod progress;
+mod signals;
+mod status;
+mod stdin_file;
+mod target;
+mod usage;
+mod warnings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
+use crate::messages::Messages;
+use crate::output::Output;
+use crate::status::Status;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage::refuse(&error).into(),
+    };
+    let messages = Messages::new(arguments.json);
+    let mut output = Output::new(arguments.json);
+    let finished = start(arguments, &mut output, &messages);
+    let finished = finished.and_then(|status| output.flush().map(|()| status));
+    finished
+        .unwrap_or_else(|failure| {
+            messages.failure(&failure);
+            failure.status()
+        })
+        .into()
+}
+
+fn start(
+    arguments: Arguments,
+    output: &mut Output,
+    messages: &Messages,
+) -> Result<Status, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::io(format!("the runtime does not start: {error}")))?
+        .block_on(run(arguments, output, messages))
+}
+
+async fn run(
+    arguments: Arguments,
+    output: &mut Output,
+    messages: &Messages,
+) -> Result<Status, Failure> {
+    let target = arguments.target;
+    match arguments.command {
+        Command::Demo => commands::demo::run(&target, output, messages).await,
+        Command::Publish(publish) => {
+            commands::publish::run(&target, publish, output, messages).await
+        }
+        Command::Work(work) => commands::work::run(&target, work, output, messages).await,
+        Command::Claim(claim) => commands::claim::run(&target, claim, output, messages).await,
+        Command::Ack(ack) => commands::settle::ack(&target, ack, output, messages).await,
+        Command::Fail(fail) => commands::settle::fail(&target, fail, output, messages).await,
+        Command::Renew(renew) => commands::renew::run(&target, renew, output, messages).await,
+        Command::Stats => commands::stats::run(&target, output, messages).await,
+        Command::Redrive(redrive) => {
+            commands::redrive::run(&target, redrive, output, messages).await
+        }
+    }
+}

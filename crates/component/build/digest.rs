@@ -31,7 +31,11 @@ pub(crate) const TREES: [&str; 7] = [
 ];
 
 /// Sections of the workspace manifest that are hashed whole.
-const MANIFEST_SECTIONS: [&str; 3] = ["[workspace.package]", "[profile.release]", "[profile.component]"];
+const MANIFEST_SECTIONS: [&str; 3] = [
+    "[workspace.package]",
+    "[profile.release]",
+    "[profile.component]",
+];
 
 /// The digest of the sources under `root`: 64 hexadecimal digits.
 pub(crate) fn of(root: &Path) -> io::Result<String> {
@@ -104,11 +108,55 @@ fn relevant_lines(manifest: &str, names: &BTreeSet<&str>) -> String {
         }
         let whole = MANIFEST_SECTIONS.contains(&section);
         let named = section == "[workspace.dependencies]"
-            && line.split_once('=').is_some_and(|(name, _)| names.contains(name.trim()));
+            && line
+                .split_once('=')
+                .is_some_and(|(name, _)| names.contains(name.trim()));
         if (whole || named) && !line.is_empty() && !line.starts_with('#') {
             lines.push_str(line);
             lines.push('\n');
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_manifest_only_what_shapes_the_component_counts() {
+        let manifest = "\
+[workspace]
+members = [\"a\"]
+[workspace.dependencies]
+near = \"1\"
+far = \"2\"
+# A comment.
+[profile.dev]
+debug = 1
+[profile.component]
+# Another.
+opt-level = \"s\"
+";
+        let lines = relevant_lines(manifest, &BTreeSet::from(["near"]));
+        assert_eq!(
+            lines,
+            "near = \"1\"\n[profile.component]\nopt-level = \"s\"\n"
+        );
+    }
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        let hash = |parts: [(&str, &str); 2]| {
+            let mut hash = Framed(Sha256::new());
+            parts
+                .iter()
+                .for_each(|(name, text)| hash.put(name.as_bytes(), text.as_bytes()));
+            hex::encode(hash.0.finalize())
+        };
+        assert_ne!(
+            hash([("a", "bc"), ("d", "")]),
+            hash([("a", "b"), ("cd", "")])
+        );
+    }
 }

@@ -41,17 +41,26 @@ pub(crate) fn closure(lockfile: &str, root: &str) -> Vec<Package> {
 
 /// Every package by name and version.
 fn packages(lockfile: &str) -> BTreeMap<(String, String), Package> {
-    lockfile.split("[[package]]\n").skip(1).map(package).collect()
+    lockfile
+        .split("[[package]]\n")
+        .skip(1)
+        .map(package)
+        .collect()
 }
 
 fn package(block: &str) -> ((String, String), Package) {
     let mut version = String::new();
-    let mut package =
-        Package { name: String::new(), text: String::new(), dependencies: Vec::new() };
+    let mut package = Package {
+        name: String::new(),
+        text: String::new(),
+        dependencies: Vec::new(),
+    };
     for line in block.lines().filter(|line| !line.is_empty()) {
         // An item of the list of dependencies, the list's brackets, or `key = "value"`.
         if let Some(item) = line.strip_prefix(" \"") {
-            package.dependencies.push(item.trim_end_matches("\",").to_owned());
+            package
+                .dependencies
+                .push(item.trim_end_matches("\",").to_owned());
         } else if let Some((key, value)) = line.split_once(" = \"") {
             let value = value.trim_end_matches('"');
             match key {
@@ -64,4 +73,67 @@ fn package(block: &str) -> ((String, String), Package) {
         }
     }
     ((package.name.clone(), version), package)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCKFILE: &str = "\
+version = 4
+
+[[package]]
+name = \"ours\"
+version = \"0.1.0\"
+dependencies = [
+ \"direct\",
+ \"twice 2.0.0\",
+]
+
+[[package]]
+name = \"direct\"
+version = \"1.0.0\"
+source = \"registry\"
+checksum = \"aa\"
+dependencies = [
+ \"ours\",
+]
+
+[[package]]
+name = \"twice\"
+version = \"1.0.0\"
+
+[[package]]
+name = \"twice\"
+version = \"2.0.0\"
+
+[[package]]
+name = \"unrelated\"
+version = \"3.0.0\"
+dependencies = [
+ \"twice 1.0.0\",
+]
+";
+
+    #[test]
+    fn a_closure_has_what_is_reached_and_nothing_else() {
+        let closure = closure(LOCKFILE, "ours");
+        let texts: Vec<_> = closure
+            .iter()
+            .map(|package| package.text.as_str())
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "name = \"direct\"\nversion = \"1.0.0\"\nsource = \"registry\"\nchecksum = \"aa\"\n",
+                "name = \"ours\"\nversion = \"0.1.0\"\n",
+                "name = \"twice\"\nversion = \"2.0.0\"\n",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_unknown_package_has_no_closure() {
+        assert!(closure(LOCKFILE, "nobody").is_empty());
+    }
 }

@@ -30,7 +30,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     match check(&component, &recorded, current.as_deref()) {
         Ok(digest) => {
-            println!("cargo::rustc-env=LEASELINE_COMPONENT={}", component.display());
+            println!(
+                "cargo::rustc-env=LEASELINE_COMPONENT={}",
+                component.display()
+            );
             println!("cargo::rustc-env=LEASELINE_SOURCE_DIGEST={digest}");
         }
         Err(problem) => println!("cargo::error={problem}; {REMEDY}"),
@@ -40,9 +43,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Whether `root` is our workspace, and not a place where a published crate was unpacked.
 fn has_sources(root: &Path) -> bool {
-    ["Cargo.toml", "Cargo.lock", "crates/core/src", "crates/guest/src", "lua", "wit"]
-        .iter()
-        .all(|path| root.join(path).exists())
+    [
+        "Cargo.toml",
+        "Cargo.lock",
+        "crates/core/src",
+        "crates/guest/src",
+        "lua",
+        "wit",
+    ]
+    .iter()
+    .all(|path| root.join(path).exists())
 }
 
 fn watch(path: &Path) {
@@ -51,7 +61,8 @@ fn watch(path: &Path) {
 
 /// The digest of the component's sources, or what is wrong with the component.
 fn check(component: &Path, recorded: &Path, current: Option<&str>) -> Result<String, String> {
-    let missing = |path: &Path| format!("the component is not built: {} is missing", path.display());
+    let missing =
+        |path: &Path| format!("the component is not built: {} is missing", path.display());
     let wasm = fs::read(component).map_err(|_| missing(component))?;
     let recorded_digest = fs::read_to_string(recorded).map_err(|_| missing(recorded))?;
     let recorded_digest = recorded_digest.trim();

@@ -62,7 +62,12 @@ mod tests {
 
     #[test]
     fn the_first_section_of_that_name_is_found() {
-        let wasm = with_sections(&[b"\x07\x03xyz", b"\0\x04\x01aAB", b"\0\x03\x01bC", b"\0\x03\x01bD"]);
+        let wasm = with_sections(&[
+            b"\x07\x03xyz",
+            b"\0\x04\x01aAB",
+            b"\0\x03\x01bC",
+            b"\0\x03\x01bD",
+        ]);
         assert_eq!(find(&wasm, "a"), Some(&b"AB"[..]));
         assert_eq!(find(&wasm, "b"), Some(&b"C"[..]));
         assert_eq!(find(&wasm, "c"), None);

@@ -1,6 +1,9 @@
 //! The world `leaseline:queue/component` in Rust.
 #![allow(unsafe_code, reason = "generated code passes pointers to its host")]
-#![allow(unreachable_pub, reason = "generated code does not know how it is used")]
+#![allow(
+    unreachable_pub,
+    reason = "generated code does not know how it is used"
+)]
 
 wit_bindgen::generate!({
     path: "../../wit",

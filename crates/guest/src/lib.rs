@@ -19,7 +19,10 @@ mod runtime;
 /// What the world's exports hang on.
 struct Component;
 
-#[allow(unsafe_code, reason = "the exported symbols are the component's interface")]
+#[allow(
+    unsafe_code,
+    reason = "the exported symbols are the component's interface"
+)]
 mod export {
     use super::Component;
 

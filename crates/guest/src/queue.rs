@@ -65,7 +65,9 @@ impl GuestQueue for QueueResource {
     }
 
     fn stats(&self) -> Result<types::Stats, types::Error> {
-        block_on(self.0.borrow_mut().stats()).map(convert::stats).map_err(convert::error)
+        block_on(self.0.borrow_mut().stats())
+            .map(convert::stats)
+            .map_err(convert::error)
     }
 
     fn redrive(&self, max: u64) -> Result<u64, types::Error> {

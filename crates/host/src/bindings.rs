@@ -2,9 +2,15 @@
 //!
 //! Hosts that want the component without the comforts of this crate call these bindings; the
 //! front page shows how. Types of WASI are those of `wasmtime-wasi`.
-#![allow(missing_docs, reason = "generated from documented WIT, not every item gets its text")]
+#![allow(
+    missing_docs,
+    reason = "generated from documented WIT, not every item gets its text"
+)]
 #![allow(unsafe_code, reason = "generated code lifts and lowers values")]
-#![allow(unreachable_pub, reason = "generated code does not know how it is used")]
+#![allow(
+    unreachable_pub,
+    reason = "generated code does not know how it is used"
+)]
 
 wasmtime::component::bindgen!({
     path: "../../wit",

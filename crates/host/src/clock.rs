@@ -50,7 +50,9 @@ pub struct TokioClock {
 impl TokioClock {
     /// A clock that begins at zero.
     pub fn new() -> Self {
-        Self { start: Instant::now() }
+        Self {
+            start: Instant::now(),
+        }
     }
 }
 

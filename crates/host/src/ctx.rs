@@ -76,7 +76,9 @@ pub struct CtxBuilder {
 impl CtxBuilder {
     /// Grants a Redis under a label. A second one of the same label replaces the first.
     pub fn redis(mut self, label: impl Into<String>, redis: impl Redis + 'static) -> Self {
-        self.ctx.connections.insert(label.into(), Connection::new(redis));
+        self.ctx
+            .connections
+            .insert(label.into(), Connection::new(redis));
         self
     }
 

@@ -63,14 +63,23 @@ impl QueueInstance {
             Err(error) => return Err(InstanceError::NotInstantiated(format!("{error:#}"))),
         };
         let config = config::config(redis, config);
-        let opened =
-            component.leaseline_queue_queue().queue().call_open(&mut store, config).await;
+        let opened = component
+            .leaseline_queue_queue()
+            .queue()
+            .call_open(&mut store, config)
+            .await;
         match opened {
-            Ok(Ok(queue)) => Ok(Self { store, component, queue, condition: Condition::Well }),
+            Ok(Ok(queue)) => Ok(Self {
+                store,
+                component,
+                queue,
+                condition: Condition::Well,
+            }),
             Ok(Err(refusal)) => Err(error::error(refusal).into()),
-            Err(trap) => {
-                Err(InstanceError::trapped(&trap, store.data().was_refused_memory()))
-            }
+            Err(trap) => Err(InstanceError::trapped(
+                &trap,
+                store.data().was_refused_memory(),
+            )),
         }
     }
 
@@ -91,7 +100,11 @@ impl QueueInstance {
         let messages: Vec<_> = messages.iter().map(message::outgoing).collect();
         let (queue, store, this) = self.enter()?;
         let result = queue.call_publish(store, this, &messages).await;
-        Ok(self.leave(result)?.into_iter().map(message::publish_reply).collect())
+        Ok(self
+            .leave(result)?
+            .into_iter()
+            .map(message::publish_reply)
+            .collect())
     }
 
     /// Claims at most `max` messages, and waits at most `wait_ms` for the first.
@@ -119,7 +132,9 @@ impl QueueInstance {
         let (queue, store, this) = self.enter()?;
         let result = queue.call_settle(store, this, &requests).await;
         let outcomes = self.leave(result)?.into_iter();
-        Ok(outcomes.map(|o| o.map(message::settle_outcome).map_err(error::error)).collect())
+        Ok(outcomes
+            .map(|o| o.map(message::settle_outcome).map_err(error::error))
+            .collect())
     }
 
     /// Moves the deadlines of leases to now plus the visibility timeout.
@@ -135,7 +150,9 @@ impl QueueInstance {
         let (queue, store, this) = self.enter()?;
         let result = queue.call_renew(store, this, &leases).await;
         let outcomes = self.leave(result)?.into_iter();
-        Ok(outcomes.map(|o| o.map(message::renew_outcome).map_err(error::error)).collect())
+        Ok(outcomes
+            .map(|o| o.map(message::renew_outcome).map_err(error::error))
+            .collect())
     }
 
     /// The lengths of the queue's lists.
@@ -207,9 +224,7 @@ impl QueueInstance {
     }
 
     /// Notes that a call begins, and gives what it needs.
-    fn enter(
-        &mut self,
-    ) -> Result<(GuestQueue<'_>, &mut Store<State>, ResourceAny), InstanceError> {
+    fn enter(&mut self) -> Result<(GuestQueue<'_>, &mut Store<State>, ResourceAny), InstanceError> {
         if self.condition != Condition::Well {
             return Err(InstanceError::Dead);
         }
@@ -228,7 +243,10 @@ impl QueueInstance {
             }
             Err(trap) => {
                 self.condition = Condition::Trapped;
-                Err(InstanceError::trapped(&trap, self.store.data().was_refused_memory()))
+                Err(InstanceError::trapped(
+                    &trap,
+                    self.store.data().was_refused_memory(),
+                ))
             }
         }
     }
@@ -236,7 +254,9 @@ impl QueueInstance {
 
 impl fmt::Debug for QueueInstance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueueInstance").field("condition", &self.condition).finish_non_exhaustive()
+        f.debug_struct("QueueInstance")
+            .field("condition", &self.condition)
+            .finish_non_exhaustive()
     }
 }
 

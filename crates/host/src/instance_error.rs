@@ -63,7 +63,10 @@ impl InstanceError {
         } else {
             TrapCause::Crash
         };
-        Self::Trapped { cause, detail: error.root_cause().to_string() }
+        Self::Trapped {
+            cause,
+            detail: error.root_cause().to_string(),
+        }
     }
 
     /// The error as the queue would put it, for callers that treat native and component engines
@@ -74,9 +77,7 @@ impl InstanceError {
             Self::Queue(error) => error,
             Self::Trapped { .. } => Error::new(ErrorKind::OutcomeUnknown, message),
             Self::Dead | Self::NotInstantiated(_) => Error::new(ErrorKind::Unavailable, message),
-            Self::PoolClosed => {
-                Error::new(ErrorKind::Unavailable, message).with_retry(Retry::No)
-            }
+            Self::PoolClosed => Error::new(ErrorKind::Unavailable, message).with_retry(Retry::No),
         }
     }
 }

@@ -66,7 +66,10 @@ pub(crate) struct MemoryLimit {
 
 impl MemoryLimit {
     pub(crate) fn new(limits: &Limits) -> Self {
-        Self { bytes: limits.memory_bytes, refused: false }
+        Self {
+            bytes: limits.memory_bytes,
+            refused: false,
+        }
     }
 
     /// Whether the guest was refused memory.

@@ -82,7 +82,10 @@ impl InstancePool {
     /// [`InstanceError::PoolClosed`], and those of [`QueueInstance::open`].
     pub async fn acquire(&self) -> Result<PooledInstance, InstanceError> {
         let permits = Arc::clone(&self.shared.permits);
-        let permit = permits.acquire_owned().await.map_err(|_| InstanceError::PoolClosed)?;
+        let permit = permits
+            .acquire_owned()
+            .await
+            .map_err(|_| InstanceError::PoolClosed)?;
         let warm = self.shared.with_state(|state| {
             let warm = state.idle.pop();
             state.counters.reused += u64::from(warm.is_some());
@@ -103,12 +106,16 @@ impl InstancePool {
     /// Those in use end with their guards.
     pub fn close(&self) -> Vec<QueueInstance> {
         self.shared.permits.close();
-        self.shared.with_state(|state| std::mem::take(&mut state.idle))
+        self.shared
+            .with_state(|state| std::mem::take(&mut state.idle))
     }
 
     /// What the pool has done so far.
     pub fn counters(&self) -> PoolCounters {
-        self.shared.with_state(|state| PoolCounters { idle: state.idle.len(), ..state.counters })
+        self.shared.with_state(|state| PoolCounters {
+            idle: state.idle.len(),
+            ..state.counters
+        })
     }
 }
 
@@ -152,13 +159,17 @@ impl Deref for PooledInstance {
     type Target = QueueInstance;
 
     fn deref(&self) -> &QueueInstance {
-        self.instance.as_ref().expect("present until the guard is dropped")
+        self.instance
+            .as_ref()
+            .expect("present until the guard is dropped")
     }
 }
 
 impl DerefMut for PooledInstance {
     fn deref_mut(&mut self) -> &mut QueueInstance {
-        self.instance.as_mut().expect("present until the guard is dropped")
+        self.instance
+            .as_mut()
+            .expect("present until the guard is dropped")
     }
 }
 

@@ -109,7 +109,9 @@ fn engine() -> wasmtime::Result<Engine> {
 }
 
 fn check_format(bytes: &[u8]) -> Result<(), ComponentError> {
-    let format = bytes.strip_prefix(MAGIC).ok_or(ComponentError::NotWebAssembly)?;
+    let format = bytes
+        .strip_prefix(MAGIC)
+        .ok_or(ComponentError::NotWebAssembly)?;
     if format.starts_with(MODULE) {
         Err(ComponentError::CoreModule)
     } else if format.starts_with(COMPONENT_FORMAT) {
@@ -127,7 +129,10 @@ fn check_world(engine: &Engine, component: &Component) -> Result<(), ComponentEr
             return Err(ComponentError::UnknownImport(name.into()));
         }
     }
-    if !world.exports(engine).any(|(name, _)| without_version(name) == EXPORT) {
+    if !world
+        .exports(engine)
+        .any(|(name, _)| without_version(name) == EXPORT)
+    {
         return Err(ComponentError::MissingExport(EXPORT.into()));
     }
     Ok(())

@@ -31,7 +31,12 @@ impl State {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
         let memory = MemoryLimit::new(&limits);
-        let state = Self { ctx, table, memory, progress: Progress::default() };
+        let state = Self {
+            ctx,
+            table,
+            memory,
+            progress: Progress::default(),
+        };
 
         let mut store = Store::new(engine, state);
         store.limiter(|state| &mut state.memory);
@@ -60,24 +65,84 @@ impl State {
 
     /// The guest computes and a tick has passed. Time that a call waits for Redis does not count:
     /// the guest makes progress by calling its host.
-    fn tick(mut store: StoreContextMut<'_, Self>, limit: Duration) -> wasmtime::Result<UpdateDeadline> {
+    fn tick(
+        mut store: StoreContextMut<'_, Self>,
+        limit: Duration,
+    ) -> wasmtime::Result<UpdateDeadline> {
         let state = store.data_mut();
         let progress = &mut state.progress;
         if progress.host_calls == state.ctx.host_calls {
             progress.idle_ticks += 1;
         } else {
-            *progress = Progress { host_calls: state.ctx.host_calls, idle_ticks: 0 };
+            *progress = Progress {
+                host_calls: state.ctx.host_calls,
+                idle_ticks: 0,
+            };
         }
         if TICK * progress.idle_ticks > limit {
             return Ok(UpdateDeadline::Interrupt);
         }
-        // Other tasks of this thread get their turn, and a caller's timeout can fire.
+        // Other tasks of this thread get their turn.
         Ok(UpdateDeadline::Yield(1))
     }
 }
 
 impl View for State {
     fn leaseline(&mut self) -> CtxView<'_> {
-        CtxView { ctx: &mut self.ctx, table: &mut self.table }
+        CtxView {
+            ctx: &mut self.ctx,
+            table: &mut self.table,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leaseline_core::capability::Clock;
+    use wasmtime::{Config, Instance, Module, Trap};
+
+    use super::*;
+    use crate::ticker;
+
+    /// A module that never ends.
+    const SPIN: &str = r#"(module (func (export "spin") (loop (br 0))))"#;
+
+    /// A clock that nobody asks.
+    struct NoClock;
+
+    impl Clock for NoClock {
+        fn now_ms(&self) -> u64 {
+            0
+        }
+
+        async fn sleep_ms(&self, _ms: u64) {}
+    }
+
+    #[tokio::test]
+    async fn a_guest_that_computes_without_end_is_stopped_and_yields_meanwhile() {
+        let mut config = Config::new();
+        config.concurrency_support(false).epoch_interruption(true);
+        let engine = Engine::new(&config).unwrap();
+        ticker::start(&engine).unwrap();
+        let limits = crate::Limits {
+            compute: Some(TICK * 4),
+            ..Default::default()
+        };
+        let ctx = Ctx::builder().clock(NoClock).limits(limits).build();
+        let mut store = State::store(&engine, ctx);
+        let module = Module::new(&engine, wat::parse_str(SPIN).unwrap()).unwrap();
+        let instance = Instance::new_async(&mut store, &module, &[]).await.unwrap();
+        let spin = instance
+            .get_typed_func::<(), ()>(&mut store, "spin")
+            .unwrap();
+
+        let others = tokio::spawn(async {
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+        });
+        let error = spin.call_async(&mut store, ()).await.unwrap_err();
+        assert_eq!(error.downcast_ref(), Some(&Trap::Interrupt));
+        assert!(others.is_finished(), "the guest starved its neighbours");
     }
 }

@@ -20,6 +20,8 @@ pub(crate) fn start(engine: &Engine) -> io::Result<()> {
             thread::sleep(TICK);
         }
     };
-    thread::Builder::new().name("leaseline-epochs".into()).spawn(count)?;
+    thread::Builder::new()
+        .name("leaseline-epochs".into())
+        .spawn(count)?;
     Ok(())
 }

@@ -8,9 +8,14 @@ use wasmtime::{Config, Engine};
 #[test]
 fn the_bundled_component_imports_and_exports_exactly_this() {
     let engine = Engine::new(&Config::new()).unwrap();
-    let world = Component::from_binary(&engine, COMPONENT).unwrap().component_type();
+    let world = Component::from_binary(&engine, COMPONENT)
+        .unwrap()
+        .component_type();
 
-    let mut imports: Vec<_> = world.imports(&engine).map(|(name, _)| name.to_owned()).collect();
+    let mut imports: Vec<_> = world
+        .imports(&engine)
+        .map(|(name, _)| name.to_owned())
+        .collect();
     imports.sort();
     assert_eq!(
         imports,
@@ -23,7 +28,10 @@ fn the_bundled_component_imports_and_exports_exactly_this() {
             "wasi:random/random@0.2.12",
         ]
     );
-    let exports: Vec<_> = world.exports(&engine).map(|(name, _)| name.to_owned()).collect();
+    let exports: Vec<_> = world
+        .exports(&engine)
+        .map(|(name, _)| name.to_owned())
+        .collect();
     assert_eq!(exports, ["leaseline:queue/queue@0.1.0"]);
 }
 
@@ -40,26 +48,48 @@ fn the_bundled_component_is_current() {
 #[test]
 fn a_component_of_other_sources_is_stale() {
     let error = Runtime::with_digest(COMPONENT, "0123").unwrap_err();
-    let stale =
-        ComponentError::Stale { expected: "0123".into(), found: Some(SOURCE_DIGEST.into()) };
+    let stale = ComponentError::Stale {
+        expected: "0123".into(),
+        found: Some(SOURCE_DIGEST.into()),
+    };
     assert_eq!(error, stale);
 
     let without_digest = wat::parse_str("(component)").unwrap();
     let error = Runtime::with_digest(&without_digest, SOURCE_DIGEST).unwrap_err();
-    assert_eq!(error, ComponentError::Stale { expected: SOURCE_DIGEST.into(), found: None });
+    assert_eq!(
+        error,
+        ComponentError::Stale {
+            expected: SOURCE_DIGEST.into(),
+            found: None
+        }
+    );
 }
 
 #[test]
 fn bytes_that_are_not_webassembly_are_refused() {
-    for bytes in [&b""[..], b"\0as", b"\0asm", b"#!/bin/sh", b"(component)", b"\0asm\x07\0\x01\0"] {
-        assert_eq!(Runtime::new(bytes).unwrap_err(), ComponentError::NotWebAssembly, "{bytes:?}");
+    for bytes in [
+        &b""[..],
+        b"\0as",
+        b"\0asm",
+        b"#!/bin/sh",
+        b"(component)",
+        b"\0asm\x07\0\x01\0",
+    ] {
+        assert_eq!(
+            Runtime::new(bytes).unwrap_err(),
+            ComponentError::NotWebAssembly,
+            "{bytes:?}"
+        );
     }
 }
 
 #[test]
 fn a_core_module_is_refused() {
     let module = wat::parse_str("(module)").unwrap();
-    assert_eq!(Runtime::new(&module).unwrap_err(), ComponentError::CoreModule);
+    assert_eq!(
+        Runtime::new(&module).unwrap_err(),
+        ComponentError::CoreModule
+    );
 }
 
 #[test]
@@ -72,15 +102,22 @@ fn a_damaged_component_is_refused() {
 fn another_component_is_refused_by_what_it_lacks() {
     let empty = wat::parse_str("(component)").unwrap();
     let error = Runtime::new(&empty).unwrap_err();
-    assert_eq!(error, ComponentError::MissingExport("leaseline:queue/queue".into()));
+    assert_eq!(
+        error,
+        ComponentError::MissingExport("leaseline:queue/queue".into())
+    );
 }
 
 #[test]
 fn another_component_is_refused_by_what_it_wants() {
     let wants_files =
-        wat::parse_str(r#"(component (import "wasi:filesystem/preopens@0.2.0" (instance)))"#).unwrap();
+        wat::parse_str(r#"(component (import "wasi:filesystem/preopens@0.2.0" (instance)))"#)
+            .unwrap();
     let error = Runtime::new(&wants_files).unwrap_err();
-    assert_eq!(error, ComponentError::UnknownImport("wasi:filesystem/preopens@0.2.0".into()));
+    assert_eq!(
+        error,
+        ComponentError::UnknownImport("wasi:filesystem/preopens@0.2.0".into())
+    );
 }
 
 #[test]

@@ -29,7 +29,9 @@ fn trap_cause(error: InstanceError) -> TrapCause {
 async fn an_unknown_label_is_denied() {
     let ctx = ctx(ModelRedis::new(), Limits::default());
     let config = Config::new("jobs");
-    let error = QueueInstance::open(&runtime(), ctx, "other", &config).await.unwrap_err();
+    let error = QueueInstance::open(&runtime(), ctx, "other", &config)
+        .await
+        .unwrap_err();
     let error = queue_error(error);
     assert_eq!(error.kind, ErrorKind::Denied);
     assert!(error.message.contains("other"), "{error}");
@@ -39,7 +41,9 @@ async fn an_unknown_label_is_denied() {
 async fn a_bad_configuration_is_an_error_of_the_queue() {
     let ctx = ctx(ModelRedis::new(), Limits::default());
     let config = Config::new(" ");
-    let error = QueueInstance::open(&runtime(), ctx, "main", &config).await.unwrap_err();
+    let error = QueueInstance::open(&runtime(), ctx, "main", &config)
+        .await
+        .unwrap_err();
     assert_eq!(queue_error(error).kind, ErrorKind::Configuration);
 }
 
@@ -51,7 +55,10 @@ async fn a_reply_beyond_the_limit_does_not_reach_the_guest() {
     let mut queue = open(redis, limits).await;
     let error = queue_error(queue.claim(1, 0).await.unwrap_err());
     assert_eq!(error.kind, ErrorKind::Protocol);
-    assert!(error.message.contains("larger than the host allows"), "{error}");
+    assert!(
+        error.message.contains("larger than the host allows"),
+        "{error}"
+    );
     assert!(queue.is_alive());
 }
 
@@ -62,7 +69,10 @@ async fn many_small_values_count_too() {
     limits.reply_bytes = 50_000;
     let mut queue = open(redis, limits).await;
     let error = queue_error(queue.claim(1, 0).await.unwrap_err());
-    assert!(error.message.contains("larger than the host allows"), "{error}");
+    assert!(
+        error.message.contains("larger than the host allows"),
+        "{error}"
+    );
 }
 
 /// Replies that make no sense are errors and never a crash.
@@ -80,7 +90,9 @@ async fn nonsense_from_the_host_is_an_error() {
         let mut config = Config::new("jobs");
         config.retry_budget_ms = 0;
         let ctx = ctx(AnsweringRedis::new(move |_| Ok(reply())), Limits::default());
-        let mut queue = QueueInstance::open(&runtime(), ctx, "main", &config).await.unwrap();
+        let mut queue = QueueInstance::open(&runtime(), ctx, "main", &config)
+            .await
+            .unwrap();
         let claimed = queue.claim(5, 0).await;
         if let Err(error) = claimed {
             queue_error(error);
@@ -105,7 +117,10 @@ async fn too_little_memory_traps_and_kills_the_instance() {
     let mut limits = Limits::default();
     limits.memory_bytes = 4 << 20;
     let mut queue = open(ModelRedis::new(), limits).await;
-    let error = queue.publish(&[message(vec![b'x'; 8 << 20])]).await.unwrap_err();
+    let error = queue
+        .publish(&[message(vec![b'x'; 8 << 20])])
+        .await
+        .unwrap_err();
     assert_eq!(trap_cause(error), TrapCause::Memory);
     assert!(!queue.is_alive());
     assert_eq!(queue.stats().await.unwrap_err(), InstanceError::Dead);
@@ -117,8 +132,13 @@ async fn too_little_memory_to_begin_with_is_reported() {
     limits.memory_bytes = 1 << 16;
     let ctx = ctx(ModelRedis::new(), limits);
     let config = Config::new("jobs");
-    let error = QueueInstance::open(&runtime(), ctx, "main", &config).await.unwrap_err();
-    assert!(matches!(error, InstanceError::NotInstantiated(_)), "{error}");
+    let error = QueueInstance::open(&runtime(), ctx, "main", &config)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, InstanceError::NotInstantiated(_)),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -147,7 +167,10 @@ async fn more_than_may_leave_the_guest_traps() {
     let mut limits = Limits::default();
     limits.transfer_bytes = 1 << 20;
     let mut queue = open(ModelRedis::new(), limits).await;
-    let error = queue.publish(&[message(vec![b'x'; 2 << 20])]).await.unwrap_err();
+    let error = queue
+        .publish(&[message(vec![b'x'; 2 << 20])])
+        .await
+        .unwrap_err();
     assert_eq!(trap_cause(error), TrapCause::Crash);
     assert!(!queue.is_alive());
 }
@@ -158,7 +181,10 @@ async fn too_many_arguments_are_denied() {
     limits.arguments = 3;
     let mut queue = open(ModelRedis::new(), limits).await;
     let replies = queue.publish(&[message("x")]).await.unwrap();
-    assert_eq!(replies[0].outcome.as_ref().unwrap_err().kind, ErrorKind::Denied);
+    assert_eq!(
+        replies[0].outcome.as_ref().unwrap_err().kind,
+        ErrorKind::Denied
+    );
     assert!(queue.is_alive());
 }
 
@@ -186,7 +212,9 @@ async fn deadlines_are_shortened_to_the_limit() {
     let mut config = Config::new("jobs");
     config.command_timeout_ms = 5_000;
     let ctx = ctx(redis.clone(), limits);
-    let mut queue = QueueInstance::open(&runtime(), ctx, "main", &config).await.unwrap();
+    let mut queue = QueueInstance::open(&runtime(), ctx, "main", &config)
+        .await
+        .unwrap();
     queue.stats().await.unwrap();
     assert_eq!(redis.0.load(Ordering::Relaxed), 1_234);
 }

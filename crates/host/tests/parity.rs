@@ -2,14 +2,12 @@
 
 mod support;
 
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use leaseline_core::Queue;
 use leaseline_core::message::{Outgoing, SettleRequest, Settlement};
-use leaseline_wasmtime::{
-    Clock, Ctx, Entropy, Limits, PipelineReply, QueueInstance, Redis, Reply,
-};
+use leaseline_wasmtime::{Clock, Ctx, Entropy, Limits, PipelineReply, QueueInstance, Redis, Reply};
 use support::{Config, ModelRedis, message, runtime};
 
 /// Notes every command on its way to the model.
@@ -21,11 +19,17 @@ struct RecordingRedis {
 
 impl RecordingRedis {
     fn new() -> Self {
-        Self { model: ModelRedis::new(), commands: Arc::default() }
+        Self {
+            model: ModelRedis::new(),
+            commands: Arc::default(),
+        }
     }
 
     fn note(&self, argv: &[&[u8]]) {
-        self.commands.lock().unwrap().push(argv.iter().map(|part| part.to_vec()).collect());
+        self.commands
+            .lock()
+            .unwrap()
+            .push(argv.iter().map(|part| part.to_vec()).collect());
     }
 
     fn commands(&self) -> Vec<Vec<Vec<u8>>> {
@@ -76,14 +80,23 @@ impl Entropy for CountingEntropy {
 macro_rules! tour {
     ($queue:ident, $unwrap:ident) => {{
         let binary = message([0_u8, 0xff, 0x80]);
-        let keyed = Outgoing { payload: b"once".to_vec(), deduplication_key: Some(b"k".to_vec()) };
+        let keyed = Outgoing {
+            payload: b"once".to_vec(),
+            deduplication_key: Some(b"k".to_vec()),
+        };
         let mut told = vec![format!("{:?}", $queue.stats().await)];
-        let published =
-            $unwrap!($queue.publish(&[message("one"), binary, keyed.clone(), keyed]).await);
+        let published = $unwrap!(
+            $queue
+                .publish(&[message("one"), binary, keyed.clone(), keyed])
+                .await
+        );
         told.push(format!("{published:?}"));
         let first = $queue.claim(3, 0).await.unwrap();
         told.push(format!("{first:?}"));
-        told.push(format!("{:?}", $unwrap!($queue.renew(&[first[0].lease.clone()]).await)));
+        told.push(format!(
+            "{:?}",
+            $unwrap!($queue.renew(&[first[0].lease.clone()]).await)
+        ));
         let settle = |index: usize, settlement| SettleRequest {
             lease: first[index].lease.clone(),
             settlement,
@@ -95,10 +108,20 @@ macro_rules! tour {
         told.push(format!("{:?}", $queue.claim(1, 500).await));
         told.push(format!("{:?}", $queue.redrive(10).await));
         told.push(format!("{:?}", $queue.stats().await));
-        $unwrap!($queue.adopt_claims(vec!["00112233445566778899aabbccddeeff".into()]).await);
-        told.push(format!("{:?}", $unwrap!($queue.take_pending_claims().await)));
+        $unwrap!(
+            $queue
+                .adopt_claims(vec!["00112233445566778899aabbccddeeff".into()])
+                .await
+        );
+        told.push(format!(
+            "{:?}",
+            $unwrap!($queue.take_pending_claims().await)
+        ));
         told.push(format!("{:?}", $queue.drain(100).await));
-        told.push(format!("{:?}", $unwrap!($queue.publish(&[message("late")]).await)));
+        told.push(format!(
+            "{:?}",
+            $unwrap!($queue.publish(&[message("late")]).await)
+        ));
         told.push(format!("{:?}", $unwrap!($queue.take_events().await)));
         told
     }};
@@ -173,13 +196,17 @@ async fn both_engines_do_the_same() {
         .entropy(CountingEntropy::default())
         .limits(limits)
         .build();
-    let mut component =
-        QueueInstance::open(&runtime(), ctx, "main", &config).await.unwrap();
+    let mut component = QueueInstance::open(&runtime(), ctx, "main", &config)
+        .await
+        .unwrap();
     let component_told = tour!(component, unwrap);
 
     for (native, component) in native_told.iter().zip(&component_told) {
         // A queue's error comes wrapped from an instance.
-        assert_eq!(native, &component.replace("Err(Queue(", "Err(").replace("}))", "})"));
+        assert_eq!(
+            native,
+            &component.replace("Err(Queue(", "Err(").replace("}))", "})")
+        );
     }
     assert_eq!(native_redis.commands(), redis.commands());
     assert!(redis.commands().len() > 10, "the tour went somewhere");

@@ -11,13 +11,21 @@ use tokio::time::timeout;
 const MOMENT: Duration = Duration::from_millis(50);
 
 fn pool(redis: impl Redis + 'static, limits: Limits, capacity: usize) -> InstancePool {
-    InstancePool::new(runtime(), ctx(redis, limits), "main", Config::new("jobs"), capacity)
+    InstancePool::new(
+        runtime(),
+        ctx(redis, limits),
+        "main",
+        Config::new("jobs"),
+        capacity,
+    )
 }
 
 #[tokio::test]
 async fn a_dropped_call_kills_the_instance() {
     let mut queue = open(SilentRedis, Limits::default()).await;
-    timeout(MOMENT, queue.claim(1, 0)).await.expect_err("nobody answers");
+    timeout(MOMENT, queue.claim(1, 0))
+        .await
+        .expect_err("nobody answers");
     assert!(!queue.is_alive());
     assert_eq!(queue.claim(1, 0).await.unwrap_err(), InstanceError::Dead);
 }
@@ -26,7 +34,12 @@ async fn a_dropped_call_kills_the_instance() {
 async fn instances_are_used_again() {
     let pool = pool(ModelRedis::new(), Limits::default(), 2);
     for _ in 0..5 {
-        pool.acquire().await.unwrap().publish(&[message("x")]).await.unwrap();
+        pool.acquire()
+            .await
+            .unwrap()
+            .publish(&[message("x")])
+            .await
+            .unwrap();
     }
     let counters = pool.counters();
     assert_eq!((counters.created, counters.reused), (1, 4));
@@ -37,7 +50,9 @@ async fn instances_are_used_again() {
 async fn a_call_that_was_dropped_discards_its_instance() {
     let pool = pool(SilentRedis, Limits::default(), 1);
     let mut instance = pool.acquire().await.unwrap();
-    timeout(MOMENT, instance.stats()).await.expect_err("nobody answers");
+    timeout(MOMENT, instance.stats())
+        .await
+        .expect_err("nobody answers");
     drop(instance);
     assert_eq!((pool.counters().discarded, pool.counters().idle), (1, 0));
     assert!(pool.acquire().await.unwrap().is_alive());
@@ -65,15 +80,33 @@ async fn a_trap_discards_its_instance() {
     let mut instance = pool.acquire().await.unwrap();
     let messages = vec![message("x"); 50];
     let error = instance.publish(&messages).await.unwrap_err();
-    assert!(matches!(error, InstanceError::Trapped { cause: TrapCause::HostCalls, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            InstanceError::Trapped {
+                cause: TrapCause::HostCalls,
+                ..
+            }
+        ),
+        "{error}"
+    );
     drop(instance);
     assert_eq!((pool.counters().discarded, pool.counters().idle), (1, 0));
-    pool.acquire().await.unwrap().publish(&[message("x")]).await.unwrap();
+    pool.acquire()
+        .await
+        .unwrap()
+        .publish(&[message("x")])
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn a_panicking_capability_discards_the_instance() {
-    let pool = pool(AnsweringRedis::new(|_| panic!("a bug of the embedder")), Limits::default(), 1);
+    let pool = pool(
+        AnsweringRedis::new(|_| panic!("a bug of the embedder")),
+        Limits::default(),
+        1,
+    );
     let task = tokio::spawn({
         let pool = pool.clone();
         async move { pool.acquire().await.unwrap().stats().await.map(drop) }
@@ -96,7 +129,10 @@ async fn who_wants_more_than_the_capacity_waits() {
     let first = pool.acquire().await.unwrap();
     assert!(timeout(MOMENT, pool.acquire()).await.is_err());
     drop(first);
-    timeout(MOMENT, pool.acquire()).await.expect("a place is free").unwrap();
+    timeout(MOMENT, pool.acquire())
+        .await
+        .expect("a place is free")
+        .unwrap();
 }
 
 #[tokio::test]
@@ -107,7 +143,10 @@ async fn a_closed_pool_hands_over_its_instances() {
     let mut idle = pool.close();
     assert_eq!(idle.len(), 1);
     assert!(idle[0].drain(100).await.unwrap());
-    assert_eq!(pool.acquire().await.map(drop).unwrap_err(), InstanceError::PoolClosed);
+    assert_eq!(
+        pool.acquire().await.map(drop).unwrap_err(),
+        InstanceError::PoolClosed
+    );
     drop(in_use);
     assert_eq!(pool.counters().idle, 0);
 }
@@ -120,13 +159,21 @@ async fn many_tasks_share_a_pool() {
             let pool = pool.clone();
             tokio::spawn(async move {
                 let payload = format!("{number}");
-                pool.acquire().await.unwrap().publish(&[message(payload)]).await.unwrap()
+                pool.acquire()
+                    .await
+                    .unwrap()
+                    .publish(&[message(payload)])
+                    .await
+                    .unwrap()
             })
         })
         .collect();
     for task in tasks {
         assert!(task.await.unwrap()[0].outcome.is_ok());
     }
-    assert_eq!(pool.acquire().await.unwrap().stats().await.unwrap().pending, 32);
+    assert_eq!(
+        pool.acquire().await.unwrap().stats().await.unwrap().pending,
+        32
+    );
     assert!(pool.counters().created <= 4);
 }

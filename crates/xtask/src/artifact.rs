@@ -17,7 +17,9 @@ pub(crate) struct Artifact {
 impl Artifact {
     /// The artifact of the workspace at `root`.
     pub(crate) fn of(root: &Path) -> Self {
-        Self { directory: root.join("crates/component/wasm") }
+        Self {
+            directory: root.join("crates/component/wasm"),
+        }
     }
 
     /// The path of the component.

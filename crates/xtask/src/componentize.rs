@@ -44,8 +44,7 @@ pub(crate) fn check(component: &[u8]) -> Result<()> {
         section::find(component, SOURCE_SECTION).is_some(),
         "the component lost its section {SOURCE_SECTION}"
     );
-    let decoded = decode(component)
-        .context("the component cannot be read back")?;
+    let decoded = decode(component).context("the component cannot be read back")?;
     let DecodedWasm::Component(resolve, world) = decoded else {
         bail!("the result is no component");
     };
@@ -58,9 +57,9 @@ pub(crate) fn check(component: &[u8]) -> Result<()> {
 fn names<'a>(resolve: &Resolve, items: impl Iterator<Item = &'a WorldItem>) -> Vec<String> {
     let mut names: Vec<_> = items
         .map(|item| match item {
-            WorldItem::Interface { id, .. } => {
-                resolve.id_of(*id).unwrap_or_else(|| "an interface without name".into())
-            }
+            WorldItem::Interface { id, .. } => resolve
+                .id_of(*id)
+                .unwrap_or_else(|| "an interface without name".into()),
             WorldItem::Function(function) => format!("the function {}", function.name),
             WorldItem::Type { .. } => "a type".into(),
         })

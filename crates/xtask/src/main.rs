@@ -55,7 +55,11 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<()> {
         }
     }
     let root = workspace_root()?;
-    if check_reproducible { reproducible::check(&root, &origins) } else { build(&root, &origins) }
+    if check_reproducible {
+        reproducible::check(&root, &origins)
+    } else {
+        build(&root, &origins)
+    }
 }
 
 /// Builds the component of the workspace at `root` unless it is current.
@@ -69,7 +73,11 @@ fn build(root: &Path, origins: &[Origin]) -> Result<()> {
     let toolchain = Toolchain::find(origins)?;
     let component = component(root, &target_directory(root), &toolchain, &digest)?;
     artifact.write(&component, &digest)?;
-    step(&format!("wrote {} ({} bytes)", artifact.wasm().display(), component.len()));
+    step(&format!(
+        "wrote {} ({} bytes)",
+        artifact.wasm().display(),
+        component.len()
+    ));
     Ok(())
 }
 
@@ -77,7 +85,10 @@ fn build(root: &Path, origins: &[Origin]) -> Result<()> {
 fn component(root: &Path, target: &Path, toolchain: &Toolchain, digest: &str) -> Result<Vec<u8>> {
     step(&format!("compiling the guest with {toolchain}"));
     let module = module::build(root, target, toolchain)?;
-    step(&format!("turning the module into a component ({} bytes)", module.len()));
+    step(&format!(
+        "turning the module into a component ({} bytes)",
+        module.len()
+    ));
     let component = componentize::encode(&module, digest)?;
     componentize::check(&component)?;
     Ok(component)

@@ -35,7 +35,14 @@ pub(crate) fn build(root: &Path, target: &Path, toolchain: &Toolchain) -> Result
     // be built without link-time optimisation.
     cargo
         .args(["rustc", "--quiet", "--package", "leaseline-guest", "--lib"])
-        .args(["--crate-type", "cdylib", "--profile", PROFILE, "--target", TARGET])
+        .args([
+            "--crate-type",
+            "cdylib",
+            "--profile",
+            PROFILE,
+            "--target",
+            TARGET,
+        ])
         .arg("--target-dir")
         .arg(target)
         .env("CARGO_ENCODED_RUSTFLAGS", flags(root, toolchain)?);
@@ -45,7 +52,10 @@ pub(crate) fn build(root: &Path, target: &Path, toolchain: &Toolchain) -> Result
     if !status.success() {
         bail!("the guest does not compile ({status})");
     }
-    let module = target.join(TARGET).join(PROFILE).join("leaseline_guest.wasm");
+    let module = target
+        .join(TARGET)
+        .join(PROFILE)
+        .join("leaseline_guest.wasm");
     fs::read(&module).with_context(|| format!("cannot read {}", module.display()))
 }
 

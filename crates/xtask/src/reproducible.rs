@@ -26,7 +26,10 @@ pub(crate) fn check(root: &Path, origins: &[Origin]) -> Result<()> {
     copy_tree(root, &copy).context("cannot copy the workspace")?;
     step(&format!("building again in {}", copy.display()));
     let digest_there = digest::of(&copy).context("the copied sources cannot be read")?;
-    ensure!(digest == digest_there, "the digest of the sources depends on where they lie");
+    ensure!(
+        digest == digest_there,
+        "the digest of the sources depends on where they lie"
+    );
     let there = component(&copy, &copy.join("target"), &toolchain, &digest_there)?;
 
     ensure!(
@@ -35,9 +38,15 @@ pub(crate) fn check(root: &Path, origins: &[Origin]) -> Result<()> {
          difference at byte {}",
         here.len(),
         there.len(),
-        here.iter().zip(&there).take_while(|(one, other)| one == other).count()
+        here.iter()
+            .zip(&there)
+            .take_while(|(one, other)| one == other)
+            .count()
     );
-    step(&format!("reproducible: {} equal bytes from two directories", here.len()));
+    step(&format!(
+        "reproducible: {} equal bytes from two directories",
+        here.len()
+    ));
     Ok(())
 }
 

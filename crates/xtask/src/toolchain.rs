@@ -16,7 +16,7 @@ use crate::step;
 const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
 
 /// How long `rustup` may take to fetch the target; without a network it often hangs.
-const RUSTUP_PATIENCE: Duration = Duration::from_secs(120);
+const RUSTUP_PATIENCE: Duration = Duration::from_secs(30);
 
 const REMEDIES: &str = "\
 no compiler here can build for wasm32-unknown-unknown. Do one of these:
@@ -83,7 +83,12 @@ impl Toolchain {
             }
         }
         let version = version(&rustc)?;
-        Ok(Some(Self { origin: Origin::Rustup, version, sysroot, linker: None }))
+        Ok(Some(Self {
+            origin: Origin::Rustup,
+            version,
+            sysroot,
+            linker: None,
+        }))
     }
 
     /// Debian's toolchain, if its compiler, its sources and a linker are there.
@@ -98,7 +103,12 @@ impl Toolchain {
         if !sources.exists() || linker.is_none() {
             return Ok(None);
         }
-        Ok(Some(Self { origin: Origin::Debian, version: version(&rustc)?, sysroot, linker }))
+        Ok(Some(Self {
+            origin: Origin::Debian,
+            version: version(&rustc)?,
+            sysroot,
+            linker,
+        }))
     }
 
     /// Sets what the compiler needs in Cargo's environment and arguments.
@@ -138,7 +148,11 @@ fn active_rustc() -> OsString {
 }
 
 fn has_target(sysroot: &Path) -> bool {
-    sysroot.join("lib/rustlib").join(TARGET).join("lib").is_dir()
+    sysroot
+        .join("lib/rustlib")
+        .join(TARGET)
+        .join("lib")
+        .is_dir()
 }
 
 fn sysroot(rustc: &OsString) -> Result<PathBuf> {
@@ -167,7 +181,10 @@ fn output(program: &OsString, arguments: &[&str]) -> Result<String> {
 fn rust_lld() -> Result<Option<PathBuf>> {
     let rustc = active_rustc();
     let host = output(&rustc, &["--print", "host-tuple"])?;
-    let linker = sysroot(&rustc)?.join("lib/rustlib").join(host).join("bin/rust-lld");
+    let linker = sysroot(&rustc)?
+        .join("lib/rustlib")
+        .join(host)
+        .join("bin/rust-lld");
     Ok(linker.exists().then_some(linker))
 }
 

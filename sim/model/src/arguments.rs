@@ -105,7 +105,10 @@ mod tests {
         let range = score_range(b"(1", b"+inf").unwrap();
         assert!(range.min.exclusive && !range.max.exclusive);
         assert_eq!((range.min.score, range.max.score), (1.0, f64::INFINITY));
-        assert_eq!(score_range(b"", b" 1e999").unwrap().max.score, f64::INFINITY);
+        assert_eq!(
+            score_range(b"", b" 1e999").unwrap().max.score,
+            f64::INFINITY
+        );
         for bad in [&b"x"[..], b"((1", b"nan", b"1 "] {
             assert_eq!(score_range(bad, b"1").unwrap_err(), Refusal::NotRange);
         }

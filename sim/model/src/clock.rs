@@ -86,7 +86,9 @@ impl Time {
 
 fn machine_us() -> u64 {
     // A machine whose clock stands before 1970 is served as if it were 1970.
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 

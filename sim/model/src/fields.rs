@@ -69,10 +69,7 @@ mod tests {
         assert!(!fields.remove(b"a"));
         assert!(fields.set(b"a", b"4".to_vec()));
         let all: Vec<_> = fields.iter().collect();
-        assert_eq!(
-            all,
-            [(&b"b"[..], &b"9"[..]), (b"c", b"3"), (b"a", b"4")]
-        );
+        assert_eq!(all, [(&b"b"[..], &b"9"[..]), (b"c", b"3"), (b"a", b"4")]);
         assert_eq!(fields.len(), 3);
         assert_eq!(fields.get(b"c"), Some(&b"3".to_vec()));
     }

@@ -87,10 +87,7 @@ impl SortedSet {
 
     /// As [`SortedSet::iter`], only what lies in `range`. Starts at the range, not at the end of
     /// the set: looking for the few expired leases of many is the common call.
-    pub(crate) fn range(
-        &self,
-        range: ScoreRange,
-    ) -> impl DoubleEndedIterator<Item = (&[u8], f64)> {
+    pub(crate) fn range(&self, range: ScoreRange) -> impl DoubleEndedIterator<Item = (&[u8], f64)> {
         // An empty member sorts before every other, so these two enclose the scores.
         let from = (Score(range.min.score + 0.0), Vec::new());
         let members = if range.min.score > range.max.score {
@@ -135,23 +132,44 @@ mod tests {
 
     fn between(min: f64, max: f64, exclusive: (bool, bool)) -> ScoreRange {
         ScoreRange {
-            min: Bound { score: min, exclusive: exclusive.0 },
-            max: Bound { score: max, exclusive: exclusive.1 },
+            min: Bound {
+                score: min,
+                exclusive: exclusive.0,
+            },
+            max: Bound {
+                score: max,
+                exclusive: exclusive.1,
+            },
         }
     }
 
     #[test]
     fn ranges_respect_their_ends() {
         let mut set = SortedSet::default();
-        for (member, score) in [("c", 3.0), ("b", 1.0), ("", 1.0), ("z", -0.0), ("i", f64::INFINITY)] {
+        for (member, score) in [
+            ("c", 3.0),
+            ("b", 1.0),
+            ("", 1.0),
+            ("z", -0.0),
+            ("i", f64::INFINITY),
+        ] {
             set.set(member.as_bytes(), score);
         }
         assert_eq!(names(set.iter()), [&b"z"[..], b"", b"b", b"c", b"i"]);
         let all = between(f64::NEG_INFINITY, f64::INFINITY, (false, false));
         assert_eq!(set.range(all).count(), 5);
-        assert_eq!(names(set.range(between(0.0, 1.0, (false, false)))), [&b"z"[..], b"", b"b"]);
-        assert_eq!(names(set.range(between(-0.0, 1.0, (true, false)))), [&b""[..], b"b"]);
-        assert_eq!(names(set.range(between(1.0, 3.0, (true, true)))), [&b""[..]; 0]);
+        assert_eq!(
+            names(set.range(between(0.0, 1.0, (false, false)))),
+            [&b"z"[..], b"", b"b"]
+        );
+        assert_eq!(
+            names(set.range(between(-0.0, 1.0, (true, false)))),
+            [&b""[..], b"b"]
+        );
+        assert_eq!(
+            names(set.range(between(1.0, 3.0, (true, true)))),
+            [&b""[..]; 0]
+        );
         assert_eq!(set.range(between(3.0, 1.0, (false, false))).count(), 0);
         assert_eq!(
             names(set.range(between(1.0, f64::INFINITY, (true, true))).rev()),
@@ -165,7 +183,10 @@ mod tests {
         set.set(b"a", 1.0);
         set.set(b"b", 2.0);
         set.set(b"a", 3.0);
-        assert_eq!((set.len(), set.rank(b"a"), set.rank(b"x")), (2, Some(1), None));
+        assert_eq!(
+            (set.len(), set.rank(b"a"), set.rank(b"x")),
+            (2, Some(1), None)
+        );
         assert_eq!(set.pop(false), Some((b"b".to_vec(), 2.0)));
         assert!(set.remove(b"a"));
         assert!(!set.remove(b"a"));

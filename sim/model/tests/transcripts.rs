@@ -33,8 +33,11 @@ fn differences(text: &str) -> (usize, String) {
                 let expected = expected.expect("a reply after a command");
                 checked += 1;
                 if reply != expected {
-                    writeln!(differences, "> {rest}\n  redis: {expected}\n  model: {reply}")
-                        .expect("writing to a string");
+                    writeln!(
+                        differences,
+                        "> {rest}\n  redis: {expected}\n  model: {reply}"
+                    )
+                    .expect("writing to a string");
                 }
             }
             "==" => server = self::server(),

@@ -23,7 +23,10 @@ impl Redis for HostRedis {
 
     async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
         let replies = self.0.pipeline(commands, timeout_ms).map_err(error)?;
-        Ok(replies.into_iter().map(|reply| reply.map(values).map_err(server_error)).collect())
+        Ok(replies
+            .into_iter()
+            .map(|reply| reply.map(values).map_err(server_error))
+            .collect())
     }
 }
 
@@ -41,7 +44,10 @@ fn value(value: client::Value) -> Value {
 }
 
 fn server_error(error: client::ServerError) -> ServerError {
-    ServerError { code: error.code, message: error.message }
+    ServerError {
+        code: error.code,
+        message: error.message,
+    }
 }
 
 fn error(error: client::Error) -> RedisError {

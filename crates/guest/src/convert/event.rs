@@ -8,7 +8,12 @@ use crate::bindings::types;
 pub(crate) fn event_batch(batch: EventBatch) -> types::EventBatch {
     types::EventBatch {
         // An operation that the world does not know yet cannot be told; it counts as dropped.
-        dropped: batch.dropped + batch.events.iter().filter(|e| operation(e.operation).is_none()).count() as u64,
+        dropped: batch.dropped
+            + batch
+                .events
+                .iter()
+                .filter(|e| operation(e.operation).is_none())
+                .count() as u64,
         events: batch.events.into_iter().filter_map(event).collect(),
     }
 }

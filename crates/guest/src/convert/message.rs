@@ -9,7 +9,10 @@ use super::error;
 use crate::bindings::types;
 
 pub(crate) fn outgoing(message: types::Outgoing) -> Outgoing {
-    Outgoing { payload: message.payload, deduplication_key: message.deduplication_key }
+    Outgoing {
+        payload: message.payload,
+        deduplication_key: message.deduplication_key,
+    }
 }
 
 pub(crate) fn publish_reply(reply: PublishReply) -> types::PublishReply {
@@ -24,15 +27,27 @@ pub(crate) fn publish_reply(reply: PublishReply) -> types::PublishReply {
 }
 
 pub(crate) fn lease(lease: types::Lease) -> Lease {
-    Lease { stored: lease.stored, token: lease.token, deadline_ms: lease.deadline_ms }
+    Lease {
+        stored: lease.stored,
+        token: lease.token,
+        deadline_ms: lease.deadline_ms,
+    }
 }
 
 pub(crate) fn delivery(delivery: Delivery) -> types::Delivery {
-    let Lease { stored, token, deadline_ms } = delivery.lease;
+    let Lease {
+        stored,
+        token,
+        deadline_ms,
+    } = delivery.lease;
     types::Delivery {
         message_id: delivery.message_id,
         payload: delivery.payload.map_err(error),
-        lease: types::Lease { stored, token, deadline_ms },
+        lease: types::Lease {
+            stored,
+            token,
+            deadline_ms,
+        },
         delivery_count: delivery.delivery_count,
         replayed: delivery.replayed,
     }

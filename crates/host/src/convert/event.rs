@@ -6,7 +6,10 @@ use super::error::error;
 use crate::bindings::leaseline::queue::types;
 
 pub(crate) fn event_batch(batch: types::EventBatch) -> EventBatch {
-    EventBatch { events: batch.events.into_iter().map(event).collect(), dropped: batch.dropped }
+    EventBatch {
+        events: batch.events.into_iter().map(event).collect(),
+        dropped: batch.dropped,
+    }
 }
 
 fn event(event: types::Event) -> Event {

@@ -35,11 +35,19 @@ pub(crate) fn lease(lease: &Lease) -> types::LeaseParam<'_> {
 }
 
 pub(crate) fn delivery(delivery: types::Delivery) -> Delivery {
-    let types::LeaseResult { stored, token, deadline_ms } = delivery.lease;
+    let types::LeaseResult {
+        stored,
+        token,
+        deadline_ms,
+    } = delivery.lease;
     Delivery {
         message_id: delivery.message_id,
         payload: delivery.payload.map_err(error),
-        lease: Lease { stored, token, deadline_ms },
+        lease: Lease {
+            stored,
+            token,
+            deadline_ms,
+        },
         delivery_count: delivery.delivery_count,
         replayed: delivery.replayed,
     }

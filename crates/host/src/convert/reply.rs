@@ -29,7 +29,10 @@ pub(crate) fn pipelined(
 }
 
 fn server_error(error: ServerError) -> client::ServerError {
-    client::ServerError { code: bounded(error.code), message: bounded(error.message) }
+    client::ServerError {
+        code: bounded(error.code),
+        message: bounded(error.message),
+    }
 }
 
 pub(crate) fn error(error: RedisError) -> client::Error {

@@ -38,7 +38,10 @@ impl Host for CtxView<'_> {
 
 impl CtxView<'_> {
     fn timer(&mut self, until_ms: u64) -> wasmtime::Result<Resource<DynPollable>> {
-        let timer = self.table.push(Timer { clock: self.ctx.clock.clone(), until_ms })?;
+        let timer = self.table.push(Timer {
+            clock: self.ctx.clock.clone(),
+            until_ms,
+        })?;
         subscribe(self.table, timer)
     }
 }

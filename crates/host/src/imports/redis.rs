@@ -6,9 +6,7 @@
 use leaseline_core::capability::{RedisError, Value};
 use wasmtime::component::Resource;
 
-use crate::bindings::leaseline::redis::client::{
-    self, Error, Host, HostConnection, ServerError,
-};
+use crate::bindings::leaseline::redis::client::{self, Error, Host, HostConnection, ServerError};
 use crate::connection::Connection;
 use crate::convert::reply::{self, shortened};
 use crate::ctx::CtxView;
@@ -60,15 +58,19 @@ impl HostConnection for CtxView<'_> {
         if let Err(refusal) = check_arguments(arguments, limits) {
             return Ok(Err(refusal));
         }
-        let commands: Vec<Vec<&[u8]>> =
-            commands.iter().map(|argv| argv.iter().map(Vec::as_slice).collect()).collect();
+        let commands: Vec<Vec<&[u8]>> = commands
+            .iter()
+            .map(|argv| argv.iter().map(Vec::as_slice).collect())
+            .collect();
         let commands: Vec<&[&[u8]]> = commands.iter().map(Vec::as_slice).collect();
         let timeout_ms = timeout_ms.min(limits.command_timeout_ms);
         let connection = self.table.get(&connection)?;
         let replies = connection.pipeline(&commands, timeout_ms).await;
         Ok(replies
             .and_then(|replies| {
-                let sizes = replies.iter().map(|reply| reply.as_deref().map_or(VALUE_BYTES, size));
+                let sizes = replies
+                    .iter()
+                    .map(|reply| reply.as_deref().map_or(VALUE_BYTES, size));
                 check_size(sizes.sum(), limits).map(|()| replies)
             })
             .map(|replies| replies.into_iter().map(reply::pipelined).collect())
@@ -93,7 +95,11 @@ fn check_arguments(arguments: usize, limits: &Limits) -> Result<(), Error> {
 }
 
 fn check_size(bytes: u64, limits: &Limits) -> Result<(), RedisError> {
-    if bytes > limits.reply_bytes { Err(RedisError::TooLarge(bytes)) } else { Ok(()) }
+    if bytes > limits.reply_bytes {
+        Err(RedisError::TooLarge(bytes))
+    } else {
+        Ok(())
+    }
 }
 
 /// What a reply costs in the guest's memory.
@@ -103,5 +109,9 @@ fn size(values: &[Value]) -> u64 {
         Value::Status(text) => text.len() as u64,
         Value::Bytes(bytes) => bytes.len() as u64,
     };
-    VALUE_BYTES + values.iter().map(|value| VALUE_BYTES + contents(value)).sum::<u64>()
+    VALUE_BYTES
+        + values
+            .iter()
+            .map(|value| VALUE_BYTES + contents(value))
+            .sum::<u64>()
 }

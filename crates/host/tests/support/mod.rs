@@ -15,7 +15,9 @@ use leaseline_core::message::Outgoing;
 /// The component, compiled once for all tests of a process.
 pub(crate) fn runtime() -> Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    RUNTIME.get_or_init(|| Runtime::bundled().expect("the component compiles")).clone()
+    RUNTIME
+        .get_or_init(|| Runtime::bundled().expect("the component compiles"))
+        .clone()
 }
 
 /// A context that grants `redis` as `main`.
@@ -32,7 +34,10 @@ pub(crate) async fn open(redis: impl Redis + 'static, limits: Limits) -> QueueIn
 }
 
 pub(crate) fn message(payload: impl Into<Vec<u8>>) -> Outgoing {
-    Outgoing { payload: payload.into(), deduplication_key: None }
+    Outgoing {
+        payload: payload.into(),
+        deduplication_key: None,
+    }
 }
 
 /// A Redis that runs the queue's scripts. Copies share it.
@@ -42,14 +47,22 @@ pub(crate) struct ModelRedis(Arc<Mutex<Server>>);
 impl ModelRedis {
     pub(crate) fn new() -> Self {
         let clock = Clock::Virtual(1_700_000_000_000_000);
-        Self(Arc::new(Mutex::new(Server::new(Options { profile: Profile::Redis72, clock }))))
+        Self(Arc::new(Mutex::new(Server::new(Options {
+            profile: Profile::Redis72,
+            clock,
+        }))))
     }
 }
 
 impl Redis for ModelRedis {
     async fn execute(&self, argv: &[&[u8]], _timeout_ms: u32) -> Reply {
         let mut values = Vec::new();
-        match self.0.lock().expect("no test panics with the lock").execute(argv) {
+        match self
+            .0
+            .lock()
+            .expect("no test panics with the lock")
+            .execute(argv)
+        {
             ModelReply::Error(line) => Err(RedisError::Server(ServerError::from_line(&line))),
             reply => {
                 flatten(reply, &mut values);
@@ -61,10 +74,14 @@ impl Redis for ModelRedis {
     async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
         let mut replies = Vec::new();
         for argv in commands {
-            replies.push(self.execute(argv, timeout_ms).await.map_err(|error| match error {
-                RedisError::Server(error) => error,
-                other => unreachable!("the model answers: {other}"),
-            }));
+            replies.push(
+                self.execute(argv, timeout_ms)
+                    .await
+                    .map_err(|error| match error {
+                        RedisError::Server(error) => error,
+                        other => unreachable!("the model answers: {other}"),
+                    }),
+            );
         }
         Ok(replies)
     }

@@ -136,7 +136,10 @@ mod tests {
         let mut server = TestServer::new();
         server.expect("PING", "+PONG");
         server.expect("PING x", "$1 x");
-        server.expect("PING a b", "-ERR wrong number of arguments for 'ping' command");
+        server.expect(
+            "PING a b",
+            "-ERR wrong number of arguments for 'ping' command",
+        );
         server.expect("ECHO x", "$1 x");
         server.expect("SELECT 0", "+OK");
         server.expect("SELECT x", "-ERR value is not an integer or out of range");

@@ -177,7 +177,12 @@ mod tests {
     #[test]
     fn times_in_the_past_delete() {
         let mut server = TestServer::new();
-        for command in ["EXPIRE k 0", "PEXPIRE k -5", "EXPIREAT k 1", "PEXPIREAT k -1"] {
+        for command in [
+            "EXPIRE k 0",
+            "PEXPIRE k -5",
+            "EXPIREAT k 1",
+            "PEXPIREAT k -1",
+        ] {
             server.run("SET k v");
             server.expect(command, ":1");
             server.expect("EXISTS k", ":0");
@@ -210,7 +215,10 @@ mod tests {
                 "-ERR GT and LT options at the same time are not compatible",
             ),
             ("EXPIRE p 10 ZZ", "-ERR Unsupported option ZZ"),
-            ("EXPIRE p abc", "-ERR value is not an integer or out of range"),
+            (
+                "EXPIRE p abc",
+                "-ERR value is not an integer or out of range",
+            ),
             (
                 "EXPIRE p 9223372036854775",
                 "-ERR invalid expire time in 'expire' command",

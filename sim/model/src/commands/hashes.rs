@@ -100,8 +100,9 @@ fn value_length(state: &mut State, argv: &[&[u8]]) -> Answer {
 fn add(state: &mut State, argv: &[&[u8]]) -> Answer {
     let amount = integer(argv[3])?;
     let old = match value(state, argv)? {
-        Some(text) => number::parse_integer(text)
-            .ok_or(Refusal::Text("ERR hash value is not an integer"))?,
+        Some(text) => {
+            number::parse_integer(text).ok_or(Refusal::Text("ERR hash value is not an integer"))?
+        }
         None => 0,
     };
     let new = old.checked_add(amount).ok_or(Refusal::Overflow)?;
@@ -133,8 +134,14 @@ mod tests {
         for (command, reply) in [
             ("HSET h f 1 g 2", ":2"),
             ("HSET h f 9", ":0"),
-            ("HSET h f", "-ERR wrong number of arguments for 'hset' command"),
-            ("HSET h a 1 b", "-ERR wrong number of arguments for 'hset' command"),
+            (
+                "HSET h f",
+                "-ERR wrong number of arguments for 'hset' command",
+            ),
+            (
+                "HSET h a 1 b",
+                "-ERR wrong number of arguments for 'hset' command",
+            ),
             ("HGET h f", "$1 9"),
             ("HGET h zz", "$-1"),
             ("HGET none f", "$-1"),
@@ -154,7 +161,10 @@ mod tests {
             ("EXISTS h", ":0"),
             ("HDEL h g", ":0"),
             ("HMSET h a 12", "+OK"),
-            ("HMSET h a", "-ERR wrong number of arguments for 'hmset' command"),
+            (
+                "HMSET h a",
+                "-ERR wrong number of arguments for 'hmset' command",
+            ),
             ("HSTRLEN h a", ":2"),
             ("HSTRLEN h b", ":0"),
             ("SET str v", "+OK"),
@@ -172,11 +182,20 @@ mod tests {
         for (command, reply) in [
             ("HINCRBY h c 5", ":5"),
             ("HINCRBY h c -10", ":-5"),
-            ("HINCRBY h c 1.5", "-ERR value is not an integer or out of range"),
+            (
+                "HINCRBY h c 1.5",
+                "-ERR value is not an integer or out of range",
+            ),
             ("HSET h m 9223372036854775807 s x", ":2"),
-            ("HINCRBY h m 1", "-ERR increment or decrement would overflow"),
+            (
+                "HINCRBY h m 1",
+                "-ERR increment or decrement would overflow",
+            ),
             ("HINCRBY h s 1", "-ERR hash value is not an integer"),
-            ("HINCRBY none s x", "-ERR value is not an integer or out of range"),
+            (
+                "HINCRBY none s x",
+                "-ERR value is not an integer or out of range",
+            ),
             ("EXISTS none", ":0"),
         ] {
             server.expect(command, reply);

@@ -140,7 +140,12 @@ mod tests {
         server.expect("DBSIZE", ":4");
         server.expect("KEYS *", "*4 $1 h $4 list $1 s $1 z");
         server.expect("KEYS l?st", "*1 $4 list");
-        for (key, kind) in [("s", "string"), ("list", "list"), ("h", "hash"), ("z", "zset")] {
+        for (key, kind) in [
+            ("s", "string"),
+            ("list", "list"),
+            ("h", "hash"),
+            ("z", "zset"),
+        ] {
             server.expect(&format!("TYPE {key}"), &format!("+{kind}"));
         }
         server.expect("TYPE none", "+none");
@@ -165,7 +170,10 @@ mod tests {
         server.expect("SCAN abc", "-ERR invalid cursor");
         server.expect("SCAN 18446744073709551616", "-ERR invalid cursor");
         server.expect("SCAN 0 COUNT 0", "-ERR syntax error");
-        server.expect("SCAN 0 COUNT abc", "-ERR value is not an integer or out of range");
+        server.expect(
+            "SCAN 0 COUNT abc",
+            "-ERR value is not an integer or out of range",
+        );
         server.expect("SCAN 0 BOGUS", "-ERR syntax error");
     }
 

@@ -151,12 +151,18 @@ mod tests {
             ("LPOP l 2", "*2 $1 x $1 a"),
             ("LPOP l -1", "-ERR value is out of range, must be positive"),
             ("LPOP l x", "-ERR value is out of range, must be positive"),
-            ("LPOP l 1 2", "-ERR wrong number of arguments for 'lpop' command"),
+            (
+                "LPOP l 1 2",
+                "-ERR wrong number of arguments for 'lpop' command",
+            ),
             ("LPOP none", "$-1"),
             ("LPOP none 0", "*-1"),
             ("RPOP l 100", "*2 $1 c $1 b"),
             ("EXISTS l", ":0"),
-            ("LPUSH l", "-ERR wrong number of arguments for 'lpush' command"),
+            (
+                "LPUSH l",
+                "-ERR wrong number of arguments for 'lpush' command",
+            ),
         ] {
             server.expect(command, reply);
         }

@@ -216,7 +216,10 @@ mod tests {
             ("RPUSH l a b c d e", ":5"),
             ("LRANGE l -100 100", "*5 $1 a $1 b $1 c $1 d $1 e"),
             ("LRANGE l 3 1", "*0"),
-            ("LRANGE l a 1", "-ERR value is not an integer or out of range"),
+            (
+                "LRANGE l a 1",
+                "-ERR value is not an integer or out of range",
+            ),
             ("LRANGE none 0 -1", "*0"),
             ("LINDEX l -1", "$1 e"),
             ("LINDEX l 99", "$-1"),
@@ -227,7 +230,10 @@ mod tests {
             ("LSET l -1 F", "+OK"),
             ("LTRIM l 1 -2", "+OK"),
             ("LRANGE l 0 -1", "*3 $1 b $1 c $1 d"),
-            ("LTRIM l x 1", "-ERR value is not an integer or out of range"),
+            (
+                "LTRIM l x 1",
+                "-ERR value is not an integer or out of range",
+            ),
             ("LTRIM l 5 1", "+OK"),
             ("EXISTS l", ":0"),
             ("LTRIM none 0 1", "+OK"),
@@ -252,7 +258,10 @@ mod tests {
             ("LINDEX l 0", "$1 x"),
             ("LREM l 0 nope", ":0"),
             ("LREM none 0 x", ":0"),
-            ("LREM l abc x", "-ERR value is not an integer or out of range"),
+            (
+                "LREM l abc x",
+                "-ERR value is not an integer or out of range",
+            ),
             ("DEL l", ":1"),
             ("RPUSH l x x", ":2"),
             ("LREM l 0 x", ":2"),
@@ -279,7 +288,10 @@ mod tests {
             ("LPOS l c RANK", "-ERR syntax error"),
             ("LPOS l c COUNT -1", "-ERR COUNT can't be negative"),
             ("LPOS l c MAXLEN -1", "-ERR MAXLEN can't be negative"),
-            ("LPOS l c RANK x", "-ERR value is not an integer or out of range"),
+            (
+                "LPOS l c RANK x",
+                "-ERR value is not an integer or out of range",
+            ),
         ] {
             server.expect(command, reply);
         }

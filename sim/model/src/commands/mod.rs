@@ -23,6 +23,8 @@ use crate::refusal::{Answer, Refusal};
 use crate::script::Engine;
 use crate::state::State;
 
+pub(crate) use unmodelled::blocks;
+
 /// A command's implementation. It gets the whole call, its own name first.
 #[derive(Clone, Copy)]
 pub(crate) enum Run {
@@ -215,7 +217,10 @@ mod tests {
         assert!(find(&[b'x'; 100]).is_none());
         assert!(find(b"\xff").is_none());
         for name in modelled_names() {
-            assert!(!unmodelled::commands().any(|other| other.name == name), "{name}");
+            assert!(
+                !unmodelled::commands().any(|other| other.name == name),
+                "{name}"
+            );
         }
     }
 

@@ -24,8 +24,10 @@ pub(super) const COMMANDS: &[Command] = &[
     scripting("script", -2, |engine, _, argv| script(engine, argv)),
 ];
 
+type Words<'a, 'b> = &'a [&'b [u8]];
+
 /// Splits what follows the script into keys and arguments.
-fn split<'a, 'b>(argv: &'a [&'b [u8]]) -> Result<(&'a [&'b [u8]], &'a [&'b [u8]]), Refusal> {
+fn split<'a, 'b>(argv: Words<'a, 'b>) -> Result<(Words<'a, 'b>, Words<'a, 'b>), Refusal> {
     let count = number::parse_integer(argv[2]).ok_or(Refusal::NotInteger)?;
     let rest = &argv[3..];
     if count < 0 {
@@ -70,9 +72,7 @@ fn script(engine: &mut Engine, argv: &[&[u8]]) -> Answer {
             "ERR SCRIPT FLUSH only support SYNC|ASYNC option",
         )),
         // Nothing else can run while a script does.
-        (b"kill", [_, _]) => Err(Refusal::Text(
-            "NOTBUSY No scripts in execution right now.",
-        )),
+        (b"kill", [_, _]) => Err(Refusal::Text("NOTBUSY No scripts in execution right now.")),
         (b"load" | b"exists" | b"kill", _) => Err(wrong_arity(&format!(
             "script|{}",
             String::from_utf8_lossy(&subcommand)
@@ -101,9 +101,18 @@ mod tests {
     fn numbers_of_keys() {
         let mut server = TestServer::new();
         for (command, reply) in [
-            ("EVAL 'return 1'", "-ERR wrong number of arguments for 'eval' command"),
-            ("EVAL 'return 1' x", "-ERR value is not an integer or out of range"),
-            ("EVAL 'return 1' -1", "-ERR Number of keys can't be negative"),
+            (
+                "EVAL 'return 1'",
+                "-ERR wrong number of arguments for 'eval' command",
+            ),
+            (
+                "EVAL 'return 1' x",
+                "-ERR value is not an integer or out of range",
+            ),
+            (
+                "EVAL 'return 1' -1",
+                "-ERR Number of keys can't be negative",
+            ),
             (
                 "EVAL 'return 1' 2 a",
                 "-ERR Number of keys can't be greater than number of args",
@@ -112,7 +121,10 @@ mod tests {
                 "EVALSHA ffff 5",
                 "-ERR Number of keys can't be greater than number of args",
             ),
-            ("EVAL 'return {KEYS[1], ARGV[1], #ARGV}' 1 a b", "*3 $1 a $1 b :1"),
+            (
+                "EVAL 'return {KEYS[1], ARGV[1], #ARGV}' 1 a b",
+                "*3 $1 a $1 b :1",
+            ),
         ] {
             server.expect(command, reply);
         }
@@ -136,11 +148,23 @@ mod tests {
             server.expect(&command, reply);
         }
         for (command, reply) in [
-            ("SCRIPT LOAD", "-ERR wrong number of arguments for 'script|load' command"),
-            ("SCRIPT EXISTS", "-ERR wrong number of arguments for 'script|exists' command"),
-            ("SCRIPT FLUSH x", "-ERR SCRIPT FLUSH only support SYNC|ASYNC option"),
+            (
+                "SCRIPT LOAD",
+                "-ERR wrong number of arguments for 'script|load' command",
+            ),
+            (
+                "SCRIPT EXISTS",
+                "-ERR wrong number of arguments for 'script|exists' command",
+            ),
+            (
+                "SCRIPT FLUSH x",
+                "-ERR SCRIPT FLUSH only support SYNC|ASYNC option",
+            ),
             ("SCRIPT KILL", "-NOTBUSY No scripts in execution right now."),
-            ("SCRIPT nosuch", "-ERR unknown subcommand 'nosuch'. Try SCRIPT HELP."),
+            (
+                "SCRIPT nosuch",
+                "-ERR unknown subcommand 'nosuch'. Try SCRIPT HELP.",
+            ),
             (
                 "SCRIPT LOAD 'return ('",
                 "-ERR Error compiling script (new function): user_script:1: unexpected symbol \

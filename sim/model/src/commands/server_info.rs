@@ -16,7 +16,10 @@ pub(super) const COMMANDS: &[Command] = &[
 fn time(state: &mut State, _: &[&[u8]]) -> Answer {
     let now = state.time.now_us();
     let (seconds, microseconds) = (now / 1_000_000, now % 1_000_000);
-    Ok(Reply::bulks([seconds.to_string(), microseconds.to_string()]))
+    Ok(Reply::bulks([
+        seconds.to_string(),
+        microseconds.to_string(),
+    ]))
 }
 
 /// The sections that this model can fill honestly. It has no memory use, no clients and no
@@ -113,7 +116,10 @@ mod tests {
         server.run("SET k v PX 5");
         let text = format!("{:?}", server.run("INFO"));
         assert!(!text.is_empty());
-        server.expect("INFO keyspace", "$44 # Keyspace db0:keys=1,expires=1,avg_ttl=0 ");
+        server.expect(
+            "INFO keyspace",
+            "$44 # Keyspace db0:keys=1,expires=1,avg_ttl=0 ",
+        );
     }
 
     #[test]

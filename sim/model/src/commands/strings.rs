@@ -92,7 +92,10 @@ mod tests {
             ("INCR n", "-ERR increment or decrement would overflow"),
             ("INCRBY n -1", ":9223372036854775806"),
             ("PTTL n", ":9"),
-            ("INCRBY n abc", "-ERR value is not an integer or out of range"),
+            (
+                "INCRBY n abc",
+                "-ERR value is not an integer or out of range",
+            ),
             (
                 "DECRBY n -9223372036854775808",
                 "-ERR decrement would overflow",

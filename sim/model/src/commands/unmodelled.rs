@@ -16,7 +16,9 @@ pub(super) fn commands() -> impl Iterator<Item = &'static Command> {
             move |&(name, arity): &(&'static str, i32)| command(name, arity, flags, NO_KEYS, refuse)
         };
         let callable = CALLABLE.iter().map(line(READ));
-        callable.chain(REFUSED_TO_SCRIPTS.iter().map(line(NO_SCRIPT))).collect()
+        callable
+            .chain(REFUSED_TO_SCRIPTS.iter().map(line(NO_SCRIPT)))
+            .collect()
     });
     COMMANDS.iter()
 }
@@ -24,6 +26,19 @@ pub(super) fn commands() -> impl Iterator<Item = &'static Command> {
 /// Whether a command of the table is one of these.
 pub(super) fn is(command: &Command) -> bool {
     commands().any(|other| std::ptr::eq(other, command))
+}
+
+/// Whether a command waits for data. From 7.2 on scripts may call these, and do not wait.
+pub(crate) fn blocks(command: &Command) -> bool {
+    const BLOCKING: [&str; 6] = [
+        "blmove",
+        "blpop",
+        "brpop",
+        "brpoplpush",
+        "bzpopmax",
+        "bzpopmin",
+    ];
+    BLOCKING.contains(&command.name)
 }
 
 fn refuse(_: &mut State, argv: &[&[u8]]) -> Answer {
@@ -190,7 +205,10 @@ mod tests {
     #[test]
     fn a_gap_is_named_and_counted() {
         let mut server = TestServer::new();
-        server.expect("XLEN s", "-ERR leaseline-redis-model does not support the command 'xlen'");
+        server.expect(
+            "XLEN s",
+            "-ERR leaseline-redis-model does not support the command 'xlen'",
+        );
         server.expect("XLEN", "-ERR wrong number of arguments for 'xlen' command");
         assert_eq!(server.unsupported(), ["the command 'xlen'"]);
     }

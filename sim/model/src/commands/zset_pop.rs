@@ -48,8 +48,14 @@ mod tests {
         for (command, reply) in [
             ("ZPOPMIN z", "*2 $2 zz $1 1"),
             ("ZPOPMIN z 0", "*0"),
-            ("ZPOPMIN z -1", "-ERR value is out of range, must be positive"),
-            ("ZPOPMIN z x", "-ERR value is out of range, must be positive"),
+            (
+                "ZPOPMIN z -1",
+                "-ERR value is out of range, must be positive",
+            ),
+            (
+                "ZPOPMIN z x",
+                "-ERR value is out of range, must be positive",
+            ),
             ("ZPOPMIN z 1 2", "-ERR syntax error"),
             ("ZPOPMIN none", "*0"),
             ("ZPOPMAX z 2", "*4 $1 e $2 10 $1 d $1 3"),

@@ -178,7 +178,10 @@ mod tests {
             ("ZREVRANGE z 0 0 WITHSCORES", "*2 $1 e $2 10"),
             ("ZRANGE z 5 1", "*0"),
             ("ZRANGE none 0 -1", "*0"),
-            ("ZRANGE z a b", "-ERR value is not an integer or out of range"),
+            (
+                "ZRANGE z a b",
+                "-ERR value is not an integer or out of range",
+            ),
             (
                 "ZRANGE z 0 -1 LIMIT 0 1",
                 "-ERR syntax error, LIMIT is only supported in combination with either BYSCORE \
@@ -205,11 +208,17 @@ mod tests {
             ("ZRANGEBYSCORE z 0 100 LIMIT 0 0", "*0"),
             ("ZRANGEBYSCORE z 0 100 LIMIT -1 2", "*0"),
             ("ZRANGEBYSCORE z 0 100 LIMIT 99 2", "*0"),
-            ("ZRANGEBYSCORE z 0 100 LIMIT x 2", "-ERR value is not an integer or out of range"),
+            (
+                "ZRANGEBYSCORE z 0 100 LIMIT x 2",
+                "-ERR value is not an integer or out of range",
+            ),
             ("ZRANGEBYSCORE none x 1", "-ERR min or max is not a float"),
             ("ZREVRANGEBYSCORE z +inf -inf LIMIT 0 2", "*2 $1 e $1 d"),
             ("ZRANGE z (1 +inf BYSCORE LIMIT 0 1", "*1 $1 a"),
-            ("ZRANGE z +inf -inf BYSCORE REV LIMIT 0 1 WITHSCORES", "*2 $1 e $2 10"),
+            (
+                "ZRANGE z +inf -inf BYSCORE REV LIMIT 0 1 WITHSCORES",
+                "*2 $1 e $2 10",
+            ),
             ("ZRANGEBYSCORE z 3 1", "*0"),
         ] {
             server.expect(command, reply);

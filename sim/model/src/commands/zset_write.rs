@@ -61,7 +61,12 @@ fn add(state: &mut State, argv: &[&[u8]]) -> Answer {
             "ERR XX and NX options at the same time are not compatible",
         ));
     }
-    if (options.gt && options.nx) || (options.lt && options.nx) || (options.gt && options.lt) {
+    if [options.gt, options.lt, options.nx]
+        .map(usize::from)
+        .iter()
+        .sum::<usize>()
+        > 1
+    {
         return Err(Refusal::Text(
             "ERR GT, LT, and/or NX options at the same time are not compatible",
         ));
@@ -242,7 +247,10 @@ mod tests {
                 "ZADD z INCR 1 a 2 b",
                 "-ERR INCR option supports a single increment-element pair",
             ),
-            ("ZADD z 1", "-ERR wrong number of arguments for 'zadd' command"),
+            (
+                "ZADD z 1",
+                "-ERR wrong number of arguments for 'zadd' command",
+            ),
             ("ZADD z 1 a 2", "-ERR syntax error"),
             ("ZADD z 1 new x b", "-ERR value is not a valid float"),
             ("ZSCORE z new", "$-1"),
@@ -261,12 +269,18 @@ mod tests {
             ("ZSCORE z a", "$19 0.10000000000000001"),
             ("ZSCORE z b", "$1 0"),
             ("ZMSCORE z c d nope", "*3 $3 inf $16 1700000000123.25 $-1"),
-            ("ZINCRBY z -inf c", "-ERR resulting score is not a number (NaN)"),
+            (
+                "ZINCRBY z -inf c",
+                "-ERR resulting score is not a number (NaN)",
+            ),
             ("ZINCRBY z x a", "-ERR value is not a valid float"),
             ("ZINCRBY z 1.5 new", "$3 1.5"),
             ("ZCARD z", ":5"),
             ("ZREMRANGEBYSCORE z (0 2", ":2"),
-            ("ZREMRANGEBYSCORE none x 1", "-ERR min or max is not a float"),
+            (
+                "ZREMRANGEBYSCORE none x 1",
+                "-ERR min or max is not a float",
+            ),
             ("ZREM z b nope c d", ":3"),
             ("EXISTS z", ":0"),
             ("ZMSCORE z a b", "*2 $-1 $-1"),

@@ -47,7 +47,6 @@ pub(crate) enum Access {
 
 /// The Lua side of a server.
 pub(crate) struct Engine {
-    // Declared before the bridge: Lua must be gone before what its functions point to.
     sandbox: Option<Sandbox>,
     /// Every script compiled so far. More than the cache of the server, because neither
     /// `SCRIPT FLUSH` nor a new simulation makes compiling it again worth the time: a script
@@ -88,7 +87,9 @@ impl Engine {
             let compiled = self.compile(source)?;
             self.compiled.insert(sha.clone(), compiled);
         }
-        self.loaded.insert(sha.clone());
+        if !self.loaded.contains(&sha) {
+            self.loaded.insert(sha.clone());
+        }
         Ok(sha)
     }
 
@@ -97,9 +98,7 @@ impl Engine {
         let code = &source[shebang.length..];
         let failed = |why: &str| {
             let why = why.replace(['\r', '\n'], " ");
-            Refusal::Line(format!(
-                "ERR Error compiling script (new function): {why}"
-            ))
+            Refusal::Line(format!("ERR Error compiling script (new function): {why}"))
         };
         if code.first() == Some(&0x1b) {
             // Compiled Lua, which Redis reads as text.
@@ -139,7 +138,10 @@ impl Engine {
     /// As [`Engine::needs_memory`], for a script in the cache.
     pub(crate) fn needs_memory_by_sha(&self, sha: &[u8]) -> bool {
         let sha = lower(sha);
-        let compiled = self.compiled.get(&sha).filter(|_| self.loaded.contains(&sha));
+        let compiled = self
+            .compiled
+            .get(&sha)
+            .filter(|_| self.loaded.contains(&sha));
         compiled.is_some_and(|compiled| needs_memory(&compiled.shebang))
     }
 
@@ -154,6 +156,10 @@ impl Engine {
         if self.compiled.len() > KEPT_SCRIPTS {
             self.compiled.clear();
             self.sandbox = None;
+        }
+        if let Some(sandbox) = &self.sandbox {
+            // A script may have stopped the collector.
+            sandbox.lua.gc_restart();
         }
     }
 
@@ -180,7 +186,10 @@ impl Engine {
         arguments: &[&[u8]],
     ) -> Answer {
         let sha = lower(sha);
-        let compiled = self.compiled.get(&sha).filter(|_| self.loaded.contains(&sha));
+        let compiled = self
+            .compiled
+            .get(&sha)
+            .filter(|_| self.loaded.contains(&sha));
         let (Some(compiled), Some(sandbox)) = (compiled, &self.sandbox) else {
             return Err(Refusal::NoScript);
         };

@@ -6,7 +6,7 @@ use crate::clock::ScriptTime;
 use crate::commands::{self, Command, Run as Body};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
-use crate::state::State;
+use crate::state::{Profile, State};
 
 /// An error in place of one call, set by a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,9 @@ impl Active<'_> {
         let command = argv
             .first()
             .and_then(|name| commands::find(name))
-            .ok_or(Refusal::Text("ERR Unknown Redis command called from script"))?;
+            .ok_or(Refusal::Text(
+                "ERR Unknown Redis command called from script",
+            ))?;
         if !command.accepts(argv.len()) {
             return Err(Refusal::Text(
                 "ERR Wrong number of args calling Redis command from script",
@@ -79,6 +81,11 @@ impl Active<'_> {
         }
         let run = match command.run {
             Body::Data(run) if !command.flags.no_script => run,
+            Body::Data(run)
+                if self.state.profile != Profile::Redis70 && commands::blocks(command) =>
+            {
+                run
+            }
             _ => {
                 return Err(Refusal::Text(
                     "ERR This Redis command is not allowed from script",

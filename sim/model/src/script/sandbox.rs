@@ -56,7 +56,10 @@ impl Sandbox {
         }
         let getmetatable = given.raw_get("getmetatable")?;
         globals.raw_set("getmetatable", raw::getmetatable(&lua, getmetatable)?)?;
-        globals.raw_set("loadstring", raw::loadstring(&lua, given.raw_get("loadstring")?)?)?;
+        globals.raw_set(
+            "loadstring",
+            raw::loadstring(&lua, given.raw_get("loadstring")?)?,
+        )?;
         globals.raw_set("load", raw::load(&lua, given.raw_get("load")?)?)?;
 
         let table: Table = given.raw_get("table")?;

@@ -77,7 +77,11 @@ mod tests {
         assert_eq!(Shebang::parse(b"return 1"), Ok(Shebang::default()));
         assert_eq!(
             Shebang::parse(b"#!lua flags=no-writes,allow-oom\nreturn 1"),
-            Ok(Shebang { length: 31, no_writes: true, allow_oom: true })
+            Ok(Shebang {
+                length: 31,
+                no_writes: true,
+                allow_oom: true
+            })
         );
         assert!(Shebang::parse(b"#!lua flags=\n").is_ok_and(|found| found.is_present()));
     }
@@ -86,8 +90,14 @@ mod tests {
     fn refusals() {
         for (source, text) in [
             ("#!lua", "ERR Invalid script shebang"),
-            ("#!python\n", "ERR Unexpected engine in script shebang: #!python"),
-            ("#!lua flags=bogus\n", "ERR Unexpected flag in script shebang: bogus"),
+            (
+                "#!python\n",
+                "ERR Unexpected engine in script shebang: #!python",
+            ),
+            (
+                "#!lua flags=bogus\n",
+                "ERR Unexpected flag in script shebang: bogus",
+            ),
             (
                 "#!lua flags=no-writes, allow-oom\n",
                 "ERR Unexpected flag in script shebang: ",

@@ -45,7 +45,10 @@ fn denied_commands_are_refused_to_scripts_only() {
         raised(&mut server, script),
         "ERR The user executing the script can't run this command or subcommand"
     );
-    server.expect_script("return tostring(redis.acl_check_cmd('zadd', 'z'))", "$5 false");
+    server.expect_script(
+        "return tostring(redis.acl_check_cmd('zadd', 'z'))",
+        "$5 false",
+    );
     server.expect("ZADD z 1 b", ":1");
     server.allow_all();
     server.expect_script(script, ":1");
@@ -82,8 +85,14 @@ fn the_first_write_decides_about_memory() {
         "*2 :0 :1",
     );
     server.expect_script("#!lua\nreturn 1", &format!("-{oom}"));
-    server.expect_script("#!lua flags=allow-oom\nreturn redis.call('set','f','1')", "+OK");
-    server.expect_script("#!lua flags=no-writes\nreturn redis.call('get','f')", "$1 1");
+    server.expect_script(
+        "#!lua flags=allow-oom\nreturn redis.call('set','f','1')",
+        "+OK",
+    );
+    server.expect_script(
+        "#!lua flags=no-writes\nreturn redis.call('get','f')",
+        "$1 1",
+    );
 }
 
 #[test]
@@ -110,7 +119,12 @@ fn endless_loops_are_stopped() {
     let stubborn = "local function loop() while true do end end while true do pcall(loop) end";
     assert_eq!(raised(&mut server, stubborn), text);
     let inside = "local f = coroutine.wrap(function() while true do end end) f()";
-    assert!(server.execute(&[b"EVAL", inside.as_bytes(), b"0"]).error().is_some());
+    assert!(
+        server
+            .execute(&[b"EVAL", inside.as_bytes(), b"0"])
+            .error()
+            .is_some()
+    );
     server.expect_script("return 1", ":1");
 }
 
@@ -134,9 +148,33 @@ fn a_missing_library_says_so() {
 }
 
 #[test]
+fn newer_scripts_may_call_what_blocks() {
+    let script = "return redis.pcall('BLPOP', 'l', 0)";
+    let mut server = TestServer::new();
+    server.expect_script(script, "-ERR This Redis command is not allowed from script");
+    let mut newer = TestServer::with_profile(crate::Profile::Redis72);
+    newer.expect_script(
+        script,
+        "-ERR leaseline-redis-model does not support the command 'blpop'",
+    );
+}
+
+#[test]
+fn numbers_become_arguments_by_the_rules_of_the_version() {
+    let script = "redis.call('SET', 'k', 0.1) redis.call('APPEND', 'k', 1e17) \
+                  return redis.call('GET', 'k')";
+    TestServer::new().expect_script(script, "$24 0.100000000000000011e+17");
+    let mut newer = TestServer::with_profile(crate::Profile::Redis72);
+    newer.expect_script(script, "$21 0.1100000000000000000");
+}
+
+#[test]
 fn reset_forgets_data_and_scripts() {
     let mut server = TestServer::new();
-    server.expect_script("cjson.encode_number_precision(3) return redis.call('INCR', 'n')", ":1");
+    server.expect_script(
+        "cjson.encode_number_precision(3) return redis.call('INCR', 'n')",
+        ":1",
+    );
     let clock = crate::Clock::Virtual(7);
     server.reset(clock);
     assert!(server.dump().is_empty());

@@ -44,7 +44,10 @@ const COMMANDS: &[(&str, &[Slot])] = &[
     ("ECHO", &[Value]),
     ("EXISTS", &[Many(&[Key])]),
     ("EXPIRE", &[Key, Lifetime, Maybe(EXPIRE_OPTIONS)]),
-    ("EXPIREAT", &[Key, Instant, Maybe(EXPIRE_OPTIONS), Maybe(EXPIRE_OPTIONS)]),
+    (
+        "EXPIREAT",
+        &[Key, Instant, Maybe(EXPIRE_OPTIONS), Maybe(EXPIRE_OPTIONS)],
+    ),
     ("EXPIRETIME", &[Key]),
     ("GET", &[Key]),
     ("GETDEL", &[Key]),
@@ -65,7 +68,10 @@ const COMMANDS: &[(&str, &[Slot])] = &[
     ("INCR", &[Key]),
     ("INCRBY", &[Key, Integer]),
     ("LINDEX", &[Key, Index]),
-    ("LINSERT", &[Key, Word(&["BEFORE", "AFTER", "MID"]), Value, Value]),
+    (
+        "LINSERT",
+        &[Key, Word(&["BEFORE", "AFTER", "MID"]), Value, Value],
+    ),
     ("LLEN", &[Key]),
     ("LMOVE", &[Key, Key, Word(SIDES), Word(SIDES)]),
     ("LPOP", &[Key, Perhaps(&[Count])]),
@@ -134,7 +140,10 @@ const COMMANDS: &[(&str, &[Slot])] = &[
     ("ZMSCORE", &[Key, Many(&[Field])]),
     ("ZPOPMAX", &[Key, Perhaps(&[Count])]),
     ("ZPOPMIN", &[Key, Perhaps(&[Count])]),
-    ("ZRANGE", &[Key, Index, Index, Maybe(&["WITHSCORES", "REV", "X"])]),
+    (
+        "ZRANGE",
+        &[Key, Index, Index, Maybe(&["WITHSCORES", "REV", "X"])],
+    ),
     (
         "ZRANGE",
         &[
@@ -148,7 +157,13 @@ const COMMANDS: &[(&str, &[Slot])] = &[
     ),
     (
         "ZRANGEBYSCORE",
-        &[Key, Bound, Bound, Maybe(&["WITHSCORES", "X"]), Perhaps(&[Word(&["LIMIT"]), Index, Index])],
+        &[
+            Key,
+            Bound,
+            Bound,
+            Maybe(&["WITHSCORES", "X"]),
+            Perhaps(&[Word(&["LIMIT"]), Index, Index]),
+        ],
     ),
     ("ZRANK", &[Key, Field]),
     ("ZREM", &[Key, Many(&[Field])]),
@@ -156,7 +171,13 @@ const COMMANDS: &[(&str, &[Slot])] = &[
     ("ZREVRANGE", &[Key, Index, Index, Maybe(&["WITHSCORES"])]),
     (
         "ZREVRANGEBYSCORE",
-        &[Key, Bound, Bound, Perhaps(&[Word(&["LIMIT"]), Index, Index]), Maybe(&["WITHSCORES"])],
+        &[
+            Key,
+            Bound,
+            Bound,
+            Perhaps(&[Word(&["LIMIT"]), Index, Index]),
+            Maybe(&["WITHSCORES"]),
+        ],
     ),
     ("ZREVRANK", &[Key, Field]),
     ("ZSCORE", &[Key, Field]),
@@ -165,24 +186,71 @@ const COMMANDS: &[(&str, &[Slot])] = &[
 pub(crate) const KEYS: [&str; 5] = ["k1", "k2", "k3", "k4", ""];
 const FIELDS: [&str; 5] = ["a", "b", "c", "aa", ""];
 pub(crate) const VALUES: [&str; 12] = [
-    "a", "b", "", "1", "-7", "0.5", "10", "9223372036854775807", "a b", "\u{1}\u{0}x", "é", "01",
+    "a",
+    "b",
+    "",
+    "1",
+    "-7",
+    "0.5",
+    "10",
+    "9223372036854775807",
+    "a b",
+    "\u{1}\u{0}x",
+    "é",
+    "01",
 ];
 const INTEGERS: [&str; 10] = [
-    "1", "-1", "0", "100", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
-    "1.5", "x", "",
+    "1",
+    "-1",
+    "0",
+    "100",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "9223372036854775808",
+    "1.5",
+    "x",
+    "",
 ];
 const INDICES: [&str; 9] = ["0", "1", "-1", "2", "-2", "5", "-100", "100", "x"];
 const COUNTS: [&str; 6] = ["0", "1", "2", "100", "-1", "x"];
 const SCORES: [&str; 16] = [
-    "1", "2", "-1.5", "0.1", "3", "1e17", "1e300", "inf", "-inf", "-0", "0x10", "1700000000123.25",
-    "nan", "x", "1e400", "5e-324",
+    "1",
+    "2",
+    "-1.5",
+    "0.1",
+    "3",
+    "1e17",
+    "1e300",
+    "inf",
+    "-inf",
+    "-0",
+    "0x10",
+    "1700000000123.25",
+    "nan",
+    "x",
+    "1e400",
+    "5e-324",
 ];
 const BOUNDS: [&str; 14] = [
     "-inf", "+inf", "0", "1", "(1", "3", "(3", "-1.5", "1e17", "(-inf", "(", "", "x", "nan",
 ];
-const LIFETIMES: [&str; 7] = ["100000", "200000", "300000", "0", "-1", "9223372036854775807", "x"];
+const LIFETIMES: [&str; 7] = [
+    "100000",
+    "200000",
+    "300000",
+    "0",
+    "-1",
+    "9223372036854775807",
+    "x",
+];
 const INSTANTS: [&str; 7] = [
-    "1", "0", "-5", "4102444800", "4102444800000", "9223372036854775807", "x",
+    "1",
+    "0",
+    "-5",
+    "4102444800",
+    "4102444800000",
+    "9223372036854775807",
+    "x",
 ];
 
 /// One call: the command's name, then its arguments.

@@ -50,13 +50,8 @@ impl Pair {
 
     fn clear(&mut self) {
         self.model.reset(Clock::Wall);
-        for command in [&b"FLUSHALL"[..], b"SCRIPT"] {
-            let argv: &[&[u8]] = match command {
-                b"SCRIPT" => &[command, b"FLUSH"],
-                _ => &[command],
-            };
-            self.real.execute(argv);
-        }
+        self.real.execute(&[b"FLUSHALL"]);
+        self.real.execute(&[b"SCRIPT", b"FLUSH"]);
     }
 
     /// Runs one call on both and panics if the replies differ.
@@ -104,21 +99,28 @@ fn same(real: &BTreeMap<Vec<u8>, Entry>, model: &BTreeMap<Vec<u8>, Entry>) -> bo
         (real, model) => real == model,
     };
     real.len() == model.len()
-        && real.iter().zip(model).all(|((key, real), (model_key, model))| {
-            key == model_key
-                && real.content == model.content
-                && near(real.expires_at_ms, model.expires_at_ms)
-        })
+        && real
+            .iter()
+            .zip(model)
+            .all(|((key, real), (model_key, model))| {
+                key == model_key
+                    && real.content == model.content
+                    && near(real.expires_at_ms, model.expires_at_ms)
+            })
 }
 
 fn show(argv: &[&[u8]]) -> String {
-    let words = argv.iter().map(|word| format!("{:?}", String::from_utf8_lossy(word)));
+    let words = argv
+        .iter()
+        .map(|word| format!("{:?}", String::from_utf8_lossy(word)));
     words.collect::<Vec<_>>().join(" ")
 }
 
 fn setting(name: &str, otherwise: u64) -> u64 {
     let value = std::env::var(name).ok();
-    value.and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+    value
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(otherwise)
 }
 
 /// Runs `case` for each of a number of seeds on empty servers.

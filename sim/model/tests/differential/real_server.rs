@@ -49,7 +49,9 @@ impl RealServer {
             return String::new();
         };
         let info = String::from_utf8_lossy(&info).into_owned();
-        let line = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
+        let line = info
+            .lines()
+            .find_map(|line| line.strip_prefix("redis_version:"));
         line.unwrap_or_default().to_owned()
     }
 
@@ -74,7 +76,13 @@ impl RealServer {
                 _ => None,
             };
             let content = self.content(&key)?;
-            Some((key, Entry { content, expires_at_ms }))
+            Some((
+                key,
+                Entry {
+                    content,
+                    expires_at_ms,
+                },
+            ))
         };
         keys.into_iter().filter_map(entry).collect()
     }
@@ -90,7 +98,11 @@ impl RealServer {
                 _ => return None,
             },
             "list" => Content::List(bulks(self.execute(&[b"LRANGE", key, b"0", b"-1"]))),
-            "hash" => Content::Hash(pairs(self.execute(&[b"HGETALL", key])).into_iter().collect()),
+            "hash" => Content::Hash(
+                pairs(self.execute(&[b"HGETALL", key]))
+                    .into_iter()
+                    .collect(),
+            ),
             "zset" => {
                 let members = self.execute(&[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"]);
                 let members = pairs(members).into_iter().map(|(member, score)| {

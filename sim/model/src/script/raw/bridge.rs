@@ -143,3 +143,39 @@ pub(super) unsafe fn push_closure(lua: State, function: ffi::lua_CFunction, brid
     ffi::lua_pushlightuserdata(lua, bridge.cast_mut().cast::<c_void>());
     ffi::lua_pushcclosure(lua, function, 1);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::{Clock, ScriptTime, Time};
+    use crate::script::run::{Report, Rules};
+    use crate::state::State as Data;
+
+    #[test]
+    fn a_panic_waits_for_the_engine() {
+        let bridge = Bridge::new(Profile::Redis70, 1);
+        let mut active = Active {
+            state: &mut Data::new(Profile::Redis70, Time::new(Clock::Virtual(0))),
+            keys: &[],
+            rules: Rules {
+                read_only: false,
+                allow_oom: false,
+                out_of_memory: false,
+                time: ScriptTime::Frozen,
+                failure: None,
+            },
+            report: Report::default(),
+            dirty: false,
+        };
+        // SAFETY: `active` outlives its announcement and is not used meanwhile.
+        let (reply, outside) = unsafe {
+            bridge.announce(&mut active);
+            let reply = bridge.with_active(|_| panic!("on purpose"));
+            bridge.clear();
+            (reply, bridge.with_active(|_| Reply::ok()))
+        };
+        assert_eq!(reply.error(), Some("ERR leaseline-redis-model panicked"));
+        assert!(bridge.take_panic().is_some());
+        assert_eq!(outside.error(), Some("ERR redis.call outside of a script"));
+    }
+}

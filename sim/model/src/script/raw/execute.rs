@@ -94,9 +94,8 @@ unsafe fn run_frame(
     let answer = if failed {
         error_answer(lua, name)
     } else {
-        pop_reply(lua, profile, 0).map_err(|TooDeep| {
-            Refusal::unsupported("replies that nest deeper than 1000 levels")
-        })
+        pop_reply(lua, profile, 0)
+            .map_err(|TooDeep| Refusal::unsupported("replies that nest deeper than 1000 levels"))
     };
     ffi::lua_settop(lua, 0);
     answer
@@ -206,7 +205,10 @@ unsafe extern "C-unwind" fn count_instructions(lua: State, _: *mut ffi::lua_Debu
         ffi::lua_sethook(lua, Some(count_instructions), ffi::LUA_MASKLINE, 0);
         // Level 0, because a hook has no level of its own.
         ffi::luaL_where(lua, 0);
-        push_bytes(lua, b"leaseline-redis-model stops after so many instructions");
+        push_bytes(
+            lua,
+            b"leaseline-redis-model stops after so many instructions",
+        );
         ffi::lua_concat(lua, 2);
         ffi::lua_error(lua);
     }

@@ -73,7 +73,11 @@ pub(crate) fn unknown_global(lua: &Lua) -> Result<Function> {
 /// A C function of this file with one upvalue.
 fn function(lua: &Lua, code: ffi::lua_CFunction, upvalue: impl IntoLua) -> Result<Function> {
     // SAFETY: `exec_raw` pushes the upvalue and runs protected; a closure takes its place.
-    unsafe { lua.exec_raw(upvalue.into_lua(lua)?, |state| ffi::lua_pushcclosure(state, code, 1)) }
+    unsafe {
+        lua.exec_raw(upvalue.into_lua(lua)?, |state| {
+            ffi::lua_pushcclosure(state, code, 1)
+        })
+    }
 }
 
 /// If the value at `index` is a proxy, pushes a slot of its metatable.

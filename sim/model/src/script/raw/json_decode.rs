@@ -27,9 +27,7 @@ unsafe fn decode_first(lua: State) -> Outcome {
     let settings = bridge::of(lua).json_settings();
     let text = bytes(lua, 1).unwrap_or_default();
     let result = match text {
-        [0, _, ..] | [_, 0, ..] => {
-            Err("JSON parser does not support UTF-16 or UTF-32".to_owned())
-        }
+        [0, _, ..] | [_, 0, ..] => Err("JSON parser does not support UTF-16 or UTF-32".to_owned()),
         _ => Reader {
             lua,
             scanner: Scanner::new(text, settings.decode_invalid_numbers),

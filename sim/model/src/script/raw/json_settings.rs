@@ -57,7 +57,11 @@ unsafe fn choice(lua: State, index: i32, setting: &mut i32, with_null: bool) {
     let words: [*const c_char; 4] = [
         WORDS[0].as_ptr(),
         WORDS[1].as_ptr(),
-        if with_null { WORDS[2].as_ptr() } else { ptr::null() },
+        if with_null {
+            WORDS[2].as_ptr()
+        } else {
+            ptr::null()
+        },
         ptr::null(),
     ];
     match ffi::lua_type(lua, index) {

@@ -42,10 +42,11 @@ pub(super) struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    /// The engine keeps `bridge` for longer than `lua`.
+    /// From here on the Lua state keeps the bridge alive, as its functions need it.
     pub(super) fn new(lua: &'a Lua, bridge: &'a Arc<Bridge>) -> Result<Self> {
+        lua.set_app_data(Arc::clone(bridge));
         let address = Arc::as_ptr(bridge);
-        // SAFETY: the engine drops its Lua state before its bridge; a fresh frame has room.
+        // SAFETY: the bridge lives as long as the Lua state, see above; a fresh frame has room.
         unsafe { lua.exec_raw::<()>((), |state| execute::register_bridge(state, address))? };
         Ok(Maker { lua, bridge })
     }

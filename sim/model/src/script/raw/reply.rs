@@ -169,6 +169,5 @@ unsafe fn text_field(lua: State, name: &std::ffi::CStr) -> Option<Vec<u8>> {
 /// An error text without line ends, which would break the protocol.
 pub(super) fn one_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
-    text.trim_matches(['\r', '\n'])
-        .replace(['\r', '\n'], " ")
+    text.trim_matches(['\r', '\n']).replace(['\r', '\n'], " ")
 }

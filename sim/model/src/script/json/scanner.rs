@@ -1,97 +1,10 @@
-//! The text side of `cjson`: reading tokens and writing escapes, as lua-cjson 2.1.0 does.
-//!
-//! Not a general JSON reader. It accepts what lua-cjson accepts (`NaN`, `0x10`, `01`), passes
-//! bytes from 128 on through unchanged, and words its errors alike, because scripts hand those
-//! errors on to clients.
+//! Reading tokens.
 
 use crate::number;
 
-/// What the setters of `cjson` change. It outlives a script: one that sets it sets it for all,
-/// until `SCRIPT FLUSH`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Settings {
-    pub(super) sparse_convert: bool,
-    pub(super) sparse_ratio: i32,
-    pub(super) sparse_safe: i32,
-    pub(super) encode_max_depth: i32,
-    pub(super) decode_max_depth: i32,
-    pub(super) encode_invalid_numbers: InvalidNumbers,
-    pub(super) decode_invalid_numbers: bool,
-    pub(super) keep_buffer: bool,
-    pub(super) precision: i32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            sparse_convert: false,
-            sparse_ratio: 2,
-            sparse_safe: 10,
-            encode_max_depth: 1000,
-            decode_max_depth: 1000,
-            encode_invalid_numbers: InvalidNumbers::Refuse,
-            decode_invalid_numbers: true,
-            keep_buffer: true,
-            precision: 14,
-        }
-    }
-}
-
-/// How to encode NaN and the infinities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InvalidNumbers {
-    Refuse,
-    Write,
-    Null,
-}
-
-impl Settings {
-    /// Appends a number, or says why not.
-    pub(super) fn write_number(&self, out: &mut Vec<u8>, value: f64) -> Result<(), &'static str> {
-        let text = match self.encode_invalid_numbers {
-            InvalidNumbers::Refuse if !value.is_finite() => {
-                return Err("must not be NaN or Inf");
-            }
-            InvalidNumbers::Write if value.is_nan() => "nan".to_owned(),
-            InvalidNumbers::Null if !value.is_finite() => "null".to_owned(),
-            _ => number::format_g(value, self.precision as usize),
-        };
-        out.extend_from_slice(text.as_bytes());
-        Ok(())
-    }
-}
-
-/// Appends a string in quotes.
-pub(super) fn write_string(out: &mut Vec<u8>, bytes: &[u8]) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.push(b'"');
-    for &byte in bytes {
-        let short = match byte {
-            8 => b'b',
-            b'\t' => b't',
-            b'\n' => b'n',
-            12 => b'f',
-            b'\r' => b'r',
-            b'"' | b'/' | b'\\' => byte,
-            0..=31 | 127 => {
-                out.extend_from_slice(b"\\u00");
-                out.push(HEX[usize::from(byte >> 4)]);
-                out.push(HEX[usize::from(byte & 15)]);
-                continue;
-            }
-            _ => {
-                out.push(byte);
-                continue;
-            }
-        };
-        out.extend_from_slice(&[b'\\', short]);
-    }
-    out.push(b'"');
-}
-
 /// One token of a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Token {
+pub(in crate::script) enum Token {
     ObjectBegin,
     ObjectEnd,
     ArrayBegin,
@@ -127,7 +40,7 @@ impl Token {
 }
 
 /// Reads the tokens of a text.
-pub(super) struct Scanner<'a> {
+pub(in crate::script) struct Scanner<'a> {
     data: &'a [u8],
     position: usize,
     /// Where the last token starts, or where it went wrong.
@@ -136,7 +49,7 @@ pub(super) struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(data: &'a [u8], allow_invalid_numbers: bool) -> Self {
+    pub(in crate::script) fn new(data: &'a [u8], allow_invalid_numbers: bool) -> Self {
         Scanner {
             data,
             position: 0,
@@ -146,12 +59,12 @@ impl<'a> Scanner<'a> {
     }
 
     /// How many bytes have been read.
-    pub(super) fn position(&self) -> usize {
+    pub(in crate::script) fn position(&self) -> usize {
         self.position
     }
 
     /// The error for a token that is not the one expected.
-    pub(super) fn unexpected(&self, wanted: &str, found: &Token) -> String {
+    pub(in crate::script) fn unexpected(&self, wanted: &str, found: &Token) -> String {
         let (found, character) = (found.name(), self.index + 1);
         format!("Expected {wanted} but found {found} at character {character}")
     }
@@ -159,10 +72,13 @@ impl<'a> Scanner<'a> {
     /// The byte at a distance from here. The end of the text reads as NUL, and a NUL in the text
     /// as its end, since the original reads a C string.
     fn peek(&self, distance: usize) -> u8 {
-        self.data.get(self.position + distance).copied().unwrap_or(0)
+        self.data
+            .get(self.position + distance)
+            .copied()
+            .unwrap_or(0)
     }
 
-    pub(super) fn next(&mut self) -> Token {
+    pub(in crate::script) fn next(&mut self) -> Token {
         while matches!(self.peek(0), b' ' | b'\t' | b'\n' | b'\r') {
             self.position += 1;
         }
@@ -318,13 +234,6 @@ mod tests {
     }
 
     #[test]
-    fn escapes_of_strings() {
-        let mut out = Vec::new();
-        write_string(&mut out, b"a\nb\"c/d\\\0\x08\x0c\x7f\xc8");
-        assert_eq!(out, b"\"a\\nb\\\"c\\/d\\\\\\u0000\\b\\f\\u007f\xc8\"");
-    }
-
-    #[test]
     fn tokens_of_a_text() {
         assert_eq!(
             tokens(br#" {"a\u00e9\ud83d\ude00": [true,null, -1.5e2]} "#),
@@ -347,7 +256,12 @@ mod tests {
 
     #[test]
     fn numbers_beyond_json() {
-        for (text, value) in [("0x10", 16.0), ("01", 1.0), ("+5", 5.0), ("-Infinity", f64::NEG_INFINITY)] {
+        for (text, value) in [
+            ("0x10", 16.0),
+            ("01", 1.0),
+            ("+5", 5.0),
+            ("-Infinity", f64::NEG_INFINITY),
+        ] {
             assert_eq!(tokens(text.as_bytes())[0], Token::Number(value), "{text}");
             let strict = Scanner::new(text.as_bytes(), false).next();
             assert!(matches!(strict, Token::Invalid(_)), "{text}");

@@ -1,0 +1,21 @@
+# Each target does the set-up that it needs by itself and asks nothing.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint component
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install what is missing: Redis, a C compiler, a compiler for WebAssembly
+	@scripts/setup.sh
+
+demo: component ## a tour of the queue in a few seconds (the first build takes about ten minutes)
+	@scripts/demo.sh
+
+test: ## all tests, with real servers and, where Python 3.12 is found, the original library
+	@scripts/test.sh
+
+lint: component ## formatting, clippy, documentation, wording
+	@scripts/lint.sh
+
+component: setup ## build the WebAssembly component if its sources have changed
+	@cargo xtask component

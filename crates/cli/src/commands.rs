@@ -1,0 +1,10 @@
+//! One module for each command.
+
+pub(crate) mod claim;
+pub(crate) mod demo;
+pub(crate) mod publish;
+pub(crate) mod redrive;
+pub(crate) mod renew;
+pub(crate) mod settle;
+pub(crate) mod stats;
+pub(crate) mod work;

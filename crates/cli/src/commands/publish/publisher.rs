@@ -1,0 +1,170 @@
+//! Messages on their way out: gathered into batches, sent, and reported.
+
+use std::fmt;
+
+use leaseline::message::{Outgoing, PublishReply};
+use leaseline::{Error, Queue};
+
+use super::tally::{Kind, Tally};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// The payload bytes of one batch, unless a single message has more. The component's memory is
+/// limited, and it holds a batch several times.
+const MAX_BATCH_BYTES: usize = 1 << 20;
+
+/// Where a message came from, counted from 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Origin {
+    Message(u64),
+    Line(u64),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(number) => write!(f, "message {number}"),
+            Self::Line(number) => write!(f, "line {number}"),
+        }
+    }
+}
+
+/// Whether messages may follow a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum More {
+    Maybe,
+    No,
+}
+
+/// Gathers messages and publishes them in batches.
+pub(super) struct Publisher<'a> {
+    queue: Queue,
+    output: &'a mut Output,
+    batch_size: usize,
+    deduplication_key: Option<Vec<u8>>,
+    /// Count instead of printing each message.
+    summary: bool,
+    batch: Vec<Outgoing>,
+    origins: Vec<Origin>,
+    bytes: usize,
+    tally: Tally,
+}
+
+impl<'a> Publisher<'a> {
+    pub(super) fn new(queue: Queue, output: &'a mut Output, batch_size: usize) -> Self {
+        Self {
+            queue,
+            output,
+            batch_size,
+            deduplication_key: None,
+            summary: false,
+            batch: Vec::new(),
+            origins: Vec::new(),
+            bytes: 0,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Publishes the following message under this key.
+    pub(super) fn deduplicate(&mut self, key: Vec<u8>) {
+        self.deduplication_key = Some(key);
+    }
+
+    /// From now on messages are counted for people, and not printed.
+    pub(super) fn summarize(&mut self) {
+        self.summary = true;
+    }
+
+    /// Adds a message, and sends the batch that it fills.
+    pub(super) async fn push(&mut self, payload: Vec<u8>, origin: Origin) -> Result<(), Failure> {
+        if self.bytes + payload.len() > MAX_BATCH_BYTES {
+            self.flush().await?;
+        }
+        self.bytes += payload.len();
+        self.origins.push(origin);
+        self.batch.push(Outgoing {
+            payload,
+            deduplication_key: self.deduplication_key.clone(),
+        });
+        if self.batch.len() >= self.batch_size {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// Sends what was gathered; more may follow.
+    ///
+    /// A batch in which a message failed is the last: with a server that is down or a queue that
+    /// is full, going on would only lose more, and whoever repeats the rest must know where it
+    /// begins.
+    pub(super) async fn flush(&mut self) -> Result<(), Failure> {
+        self.send(More::Maybe).await
+    }
+
+    async fn send(&mut self, more: More) -> Result<(), Failure> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let batch = std::mem::take(&mut self.batch);
+        let origins = std::mem::take(&mut self.origins);
+        self.bytes = 0;
+        let mut failures = Vec::new();
+        for (reply, &origin) in self.queue.publish_all(batch).await.into_iter().zip(&origins) {
+            let kind = Kind::of(&reply.outcome);
+            self.tally.count(kind);
+            self.print(kind, &reply)?;
+            if let Err(error) = reply.outcome {
+                failures.push((origin, error));
+            }
+        }
+        self.output.flush()?;
+        match describe(failures, &origins, more) {
+            None => Ok(()),
+            Some(error) => {
+                self.report()?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Sends the rest and prints the summary.
+    pub(super) async fn finish(mut self) -> Result<(), Failure> {
+        self.send(More::No).await?;
+        self.report()
+    }
+
+    fn print(&mut self, kind: Kind, reply: &PublishReply) -> Result<(), Failure> {
+        if self.output.is_json() {
+            return self.output.object(&kind.object(&reply.message_id));
+        }
+        // The error line tells about the others.
+        if self.summary || reply.outcome.is_err() {
+            return Ok(());
+        }
+        self.output
+            .line(format_args!("{} {}", kind.name(), reply.message_id))
+    }
+
+    /// Prints the summary, if there is to be one.
+    pub(super) fn report(&mut self) -> Result<(), Failure> {
+        if self.summary && !self.output.is_json() {
+            self.output.line(&self.tally)?;
+            self.output.flush()?;
+        }
+        Ok(())
+    }
+}
+
+/// One error for the failures of a batch.
+fn describe(failures: Vec<(Origin, Error)>, batch: &[Origin], more: More) -> Option<Error> {
+    let failed = failures.len();
+    let (origin, mut error) = failures.into_iter().next()?;
+    if batch.len() > 1 || matches!(origin, Origin::Line(_)) {
+        let messages = if failed == 1 { "message" } else { "messages" };
+        error.message = format!("{failed} {messages} failed, first {origin}: {}", error.message);
+    }
+    if let (More::Maybe, Some(last)) = (more, batch.last()) {
+        error.message = format!("{}; nothing after {last} was sent", error.message);
+    }
+    Some(error)
+}

@@ -1,0 +1,52 @@
+//! `renew`: later deadlines for leases.
+
+use leaseline::message::RenewOutcome;
+
+use crate::arguments::Renew;
+use crate::commands::settle::chunks;
+use crate::commands::settle::verdict::{Verdict, Verdicts};
+use crate::failure::Failure;
+use crate::lease::LeaseBatch;
+use crate::messages::Messages;
+use crate::output::Output;
+use crate::status::Status;
+use crate::target::{Target, milliseconds};
+
+pub(crate) async fn run(
+    target: &Target,
+    renew: Renew,
+    output: &mut Output,
+    messages: &Messages,
+) -> Result<Status, Failure> {
+    let Some(batch) = LeaseBatch::read(&renew.leases.lease, target.named_queue())? else {
+        messages.note("standard input has no lease");
+        return Ok(Status::NothingThere);
+    };
+    if batch.leases.iter().any(|named| named.lease.token.is_none()) {
+        return Err(Failure::usage(
+            "a claim without lease has no deadline to renew; only leases with a token can be renewed",
+        ));
+    }
+    let timeout = milliseconds(renew.visibility_timeout);
+    let configure = |config: &mut leaseline::Config| config.visibility_timeout_ms = Some(timeout);
+    let queue = target.open(&batch.queue, configure, messages).await?;
+    let mut verdicts = Verdicts::new(output, messages);
+    for chunk in chunks(batch.leases) {
+        let leases = chunk.iter().map(|named| named.lease.clone()).collect();
+        let answers = queue.renew(leases).await;
+        for (named, answer) in chunk.into_iter().zip(answers) {
+            verdicts.add(named.message_id, answer.map(verdict))?;
+        }
+        verdicts.flush()?;
+    }
+    Ok(verdicts.finish())
+}
+
+fn verdict(outcome: RenewOutcome) -> Verdict {
+    match outcome {
+        RenewOutcome::Renewed(deadline_ms) => Verdict::Done {
+            deadline_ms: Some(deadline_ms),
+        },
+        RenewOutcome::Stale => Verdict::Stale,
+    }
+}

@@ -1,0 +1,53 @@
+//! `stats`: the lengths of a queue's lists.
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::messages::Messages;
+use crate::output::Output;
+use crate::printable;
+use crate::status::Status;
+use crate::target::Target;
+
+/// The JSON form.
+#[derive(Serialize)]
+struct Object<'a> {
+    queue: &'a str,
+    pending: u64,
+    processing: u64,
+    completed: u64,
+    failed: u64,
+    dlq: u64,
+}
+
+pub(crate) async fn run(
+    target: &Target,
+    output: &mut Output,
+    messages: &Messages,
+) -> Result<Status, Failure> {
+    let name = target.queue();
+    let queue = target.open(name, |_| (), messages).await?;
+    let stats = queue.stats().await?;
+    if output.is_json() {
+        output.object(&Object {
+            queue: name,
+            pending: stats.pending,
+            processing: stats.processing,
+            completed: stats.completed,
+            failed: stats.failed,
+            dlq: stats.dead_letters,
+        })?;
+        return Ok(Status::Done);
+    }
+    output.line(format_args!("queue       {}", printable::line(name)))?;
+    for (list, length) in [
+        ("pending", stats.pending),
+        ("processing", stats.processing),
+        ("completed", stats.completed),
+        ("failed", stats.failed),
+        ("dlq", stats.dead_letters),
+    ] {
+        output.line(format_args!("{list:<11} {length}"))?;
+    }
+    Ok(Status::Done)
+}

@@ -1,0 +1,145 @@
+//! `work`: a command for each message.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use leaseline::{Consumer, Delivery, Queue};
+use serde_json::json;
+
+use crate::arguments::Work;
+use crate::exec::{Ended, Exec};
+use crate::failure::Failure;
+use crate::messages::Messages;
+use crate::output::Output;
+use crate::signals::{Signals, Stop};
+use crate::status::Status;
+use crate::target::{Target, log};
+use crate::{progress, warnings};
+
+/// What a handler unwinds with to leave its message to its lease.
+struct Left;
+
+/// Why the commands could not be run, if that is so.
+type Trouble = Arc<Mutex<Option<String>>>;
+
+pub(crate) async fn run(
+    target: &Target,
+    work: Work,
+    output: &mut Output,
+    messages: &Messages,
+) -> Result<Status, Failure> {
+    let signals = Signals::catch()?;
+    let exec = Exec::new(work.exec.clone(), output.is_json()).await?;
+    let queue = target
+        .open(
+            target.queue(),
+            |config| {
+                work.leasing.apply(config);
+                config.completed = log(work.max_completed_length);
+                config.failed = log(work.max_failed_length);
+            },
+            messages,
+        )
+        .await?;
+
+    let bar = progress::line();
+    let messages = messages.around(bar.clone());
+    warnings::show(messages.clone());
+    let stop = Stop::default();
+    signals.drive(stop.clone(), messages.clone(), {
+        let exec = Arc::clone(&exec);
+        move || exec.terminate()
+    });
+
+    let trouble = Trouble::default();
+    let consumer = consumer(&queue, &work)
+        .stop_when(stop.requested())
+        .on_progress({
+            let bar = bar.clone();
+            move |progress| bar.set_message(progress::summary(progress))
+        });
+    let finished = consumer
+        .run({
+            let trouble = Arc::clone(&trouble);
+            move |delivery| {
+                handle(
+                    Arc::clone(&exec),
+                    delivery,
+                    Arc::clone(&trouble),
+                    stop.clone(),
+                )
+            }
+        })
+        .await;
+    bar.finish_and_clear();
+
+    let done = finished?;
+    if output.is_json() {
+        output.object(&json!({
+            "acked": done.acked,
+            "failed": done.failed,
+            "stale": done.stale,
+            "unsettled": done.unsettled,
+        }))?;
+    } else {
+        // Standard output belongs to the commands.
+        messages.summary(&progress::summary(&done));
+    }
+    let trouble = trouble
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    match trouble {
+        Some(reason) => Err(Failure::io(format!(
+            "the command of --exec could not be run: {reason}; its messages are left to their leases, correct the command and start again"
+        ))),
+        None if done.unsettled > 0 => Ok(Status::Failed),
+        None => Ok(Status::Done),
+    }
+}
+
+fn consumer(queue: &Queue, work: &Work) -> Consumer {
+    queue
+        .consumer()
+        .concurrency(work.concurrency.into())
+        .heartbeat(heartbeat(queue, work))
+        .until_empty(work.until_empty)
+        .limit(work.limit)
+}
+
+/// The interval that was asked for, or a third of the visibility timeout.
+fn heartbeat(queue: &Queue, work: &Work) -> Option<Duration> {
+    let timeout = queue.config().visibility_timeout_ms?;
+    Some(
+        work.heartbeat
+            .unwrap_or(Duration::from_millis(timeout) / 3),
+    )
+}
+
+/// Runs the command for a message. `Ok` acknowledges it and `Err` ends it as failed.
+async fn handle(
+    exec: Arc<Exec>,
+    delivery: Arc<Delivery>,
+    trouble: Trouble,
+    stop: Stop,
+) -> Result<(), String> {
+    match exec.run(&delivery).await {
+        Ended::Success => Ok(()),
+        Ended::Failure(reason) => Err(reason),
+        Ended::NotRun(reason) => {
+            trouble
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(reason);
+            stop.request();
+            leave()
+        }
+    }
+}
+
+/// Leaves the message to its lease, as the consumer does for a handler that panics. This one
+/// unwinds without the panic's message.
+fn leave() -> ! {
+    std::panic::resume_unwind(Box::new(Left) as Box<dyn Any + Send>)
+}

@@ -1,0 +1,130 @@
+//! Running the command of `work --exec`.
+
+mod check;
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use leaseline::Delivery;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::Command;
+
+use crate::failure::Failure;
+use crate::stdin_file;
+
+/// The shell's statuses for "found, but cannot be executed" and "not found".
+const CANNOT_EXECUTE: [i32; 2] = [126, 127];
+
+/// A longer message id is not put into the environment, which is limited.
+const MAX_ID_BYTES: usize = 4096;
+
+/// How a command ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The message is done.
+    Success,
+    /// The message failed; why, in words.
+    Failure(String),
+    /// The command did not run, which says nothing about the message; why, in words.
+    NotRun(String),
+}
+
+/// A shell command that is run for each message.
+pub(crate) struct Exec {
+    command: OsString,
+    /// Standard output is for results of ours: the command's goes to standard error.
+    divert_output: bool,
+    /// Process groups of the running commands.
+    running: Mutex<HashSet<u32>>,
+}
+
+impl Exec {
+    /// Refuses a command that cannot work for any message: blank, misspelt, or not there.
+    pub(crate) async fn new(command: OsString, divert_output: bool) -> Result<Arc<Self>, Failure> {
+        check::check(&command).await?;
+        Ok(Arc::new(Self {
+            command,
+            divert_output,
+            running: Mutex::default(),
+        }))
+    }
+
+    /// Runs the command for a message and waits for its end.
+    pub(crate) async fn run(&self, delivery: &Delivery) -> Ended {
+        let status = match self.spawn_and_wait(delivery).await {
+            Ok(status) => status,
+            Err(error) => return Ended::NotRun(error.to_string()),
+        };
+        match (status.code(), status.signal()) {
+            (Some(0), _) => Ended::Success,
+            (Some(code), _) if CANNOT_EXECUTE.contains(&code) => {
+                Ended::NotRun(format!("the shell ended with {code}"))
+            }
+            (Some(code), _) => Ended::Failure(format!("the command ended with {code}")),
+            (None, Some(signal)) => {
+                Ended::Failure(format!("the command was ended by signal {signal}"))
+            }
+            (None, None) => Ended::Failure("the command ended abnormally".into()),
+        }
+    }
+
+    async fn spawn_and_wait(&self, delivery: &Delivery) -> io::Result<ExitStatus> {
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg(&self.command)
+            .stdin(stdin_file::holding(delivery.payload())?)
+            .env("LEASELINE_DELIVERY_COUNT", delivery.delivery_count().to_string())
+            .env_remove("LEASELINE_MESSAGE_ID")
+            .env_remove("LEASELINE_TOKEN")
+            // Its own group, so that an interrupt from the terminal reaches only this process,
+            // which then lets the command finish.
+            .process_group(0);
+        // Another producer may have put anything into an id.
+        let id = delivery.message_id();
+        if let Some(id) = id.filter(|id| id.len() <= MAX_ID_BYTES && !id.contains('\0')) {
+            command.env("LEASELINE_MESSAGE_ID", id);
+        }
+        if let Some(token) = delivery.token() {
+            command.env("LEASELINE_TOKEN", token);
+        }
+        if self.divert_output {
+            command.stdout(standard_error());
+        }
+        let mut child = command.spawn()?;
+        let Some(group) = child.id() else {
+            return child.wait().await;
+        };
+        self.running().insert(group);
+        let status = child.wait().await;
+        self.running().remove(&group);
+        status
+    }
+
+    /// Asks all running commands, and what they have started, to end (SIGTERM).
+    pub(crate) fn terminate(&self) {
+        for group in self.running().drain() {
+            if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+                // It may have ended just now.
+                let _ = kill_process_group(group, Signal::TERM);
+            }
+        }
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, HashSet<u32>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A second handle of standard error; nothing if there is none.
+fn standard_error() -> Stdio {
+    use std::os::fd::AsFd;
+    io::stderr()
+        .as_fd()
+        .try_clone_to_owned()
+        .map_or_else(|_| Stdio::null(), Stdio::from)
+}
