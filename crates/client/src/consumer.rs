@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::future::{Future, pending, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -52,7 +53,8 @@ type Observer = Box<dyn Fn(&Progress) + Send>;
 /// Claims messages and runs a handler for each.
 ///
 /// A handler's `Ok` acknowledges the message and its `Err` ends it as failed. A handler that
-/// panics leaves the message to its lease, as a crash would.
+/// panics leaves the message to its lease, as a crash would; so does dropping the future of
+/// [`run`](Self::run), which cuts running handlers off.
 pub struct Consumer {
     queue: Queue,
     concurrency: usize,
@@ -244,6 +246,7 @@ where
     F: Future<Output = Result<(), E>>,
     E: Display,
 {
+    let over = AtomicBool::new(false);
     let (handled, settled) = tokio::select! {
         biased;
         outcome = async {
@@ -253,10 +256,12 @@ where
                     tracing::warn!(%error, message_id = delivery.message_id(), "a handler failed");
                 })
                 .is_ok();
+            // The lease ends with the settlement: from here on that is no loss.
+            over.store(true, Ordering::Relaxed);
             let settled = if handled { delivery.ack().await } else { delivery.fail().await };
             (handled, settled)
         } => outcome,
-        never = beat(&delivery, heartbeat) => match never {},
+        never = beat(&delivery, heartbeat, &over) => match never {},
     };
     match settled {
         Ok(SettleOutcome::Done) if handled => Ended::Acked,
@@ -273,7 +278,11 @@ where
 }
 
 /// Renews until the lease is lost, then waits to be dropped.
-async fn beat(delivery: &Delivery, interval: Option<Duration>) -> std::convert::Infallible {
+async fn beat(
+    delivery: &Delivery,
+    interval: Option<Duration>,
+    over: &AtomicBool,
+) -> std::convert::Infallible {
     if let Some(interval) = interval {
         loop {
             tokio::time::sleep(interval).await;
@@ -284,7 +293,12 @@ async fn beat(delivery: &Delivery, interval: Option<Duration>) -> std::convert::
                 Err(_) => {}
             }
         }
-        tracing::warn!(message_id = delivery.message_id(), "the lease is lost while its handler runs");
+        if !over.load(Ordering::Relaxed) {
+            tracing::warn!(
+                message_id = delivery.message_id(),
+                "the lease is lost while its handler runs"
+            );
+        }
     }
     pending().await
 }

@@ -57,13 +57,18 @@ impl Queue {
 
     /// Publishes messages in order. One reply for each; a failed one does not stop the others.
     pub async fn publish_all(&self, messages: Vec<Outgoing>) -> Vec<PublishReply> {
-        let count = messages.len();
-        self.pool
-            .run(move |instance| Box::pin(async move { instance.publish(&messages).await }), |_, _| ())
-            .await
-            .unwrap_or_else(|error| {
+        let mut replies = Vec::with_capacity(messages.len());
+        for messages in batches(messages, |message| message.payload.len()) {
+            let count = messages.len();
+            let work = self.pool.run(
+                move |instance| Box::pin(async move { instance.publish(&messages).await }),
+                |_, _| (),
+            );
+            replies.extend(work.await.unwrap_or_else(|error| {
                 vec![PublishReply { message_id: String::new(), outcome: Err(error) }; count]
-            })
+            }));
+        }
+        replies
     }
 
     /// Claims at most `max` messages (1 to [`leaseline_core::MAX_CLAIM`]) and waits at most `wait`
@@ -78,20 +83,30 @@ impl Queue {
 
     /// Settles leases, each on its own.
     pub async fn settle(&self, requests: Vec<SettleRequest>) -> Vec<Result<SettleOutcome, Error>> {
-        let count = requests.len();
-        self.pool
-            .run(move |instance| Box::pin(async move { instance.settle(&requests).await }), |_, _| ())
-            .await
-            .unwrap_or_else(|error| vec![Err(error); count])
+        let mut outcomes = Vec::with_capacity(requests.len());
+        for requests in batches(requests, |request| request.lease.stored.len()) {
+            let count = requests.len();
+            let work = self.pool.run(
+                move |instance| Box::pin(async move { instance.settle(&requests).await }),
+                |_, _| (),
+            );
+            outcomes.extend(work.await.unwrap_or_else(|error| vec![Err(error); count]));
+        }
+        outcomes
     }
 
     /// Moves the deadlines of leases to now plus the visibility timeout.
     pub async fn renew(&self, leases: Vec<Lease>) -> Vec<Result<RenewOutcome, Error>> {
-        let count = leases.len();
-        self.pool
-            .run(move |instance| Box::pin(async move { instance.renew(&leases).await }), |_, _| ())
-            .await
-            .unwrap_or_else(|error| vec![Err(error); count])
+        let mut outcomes = Vec::with_capacity(leases.len());
+        for leases in batches(leases, |lease| lease.stored.len()) {
+            let count = leases.len();
+            let work = self.pool.run(
+                move |instance| Box::pin(async move { instance.renew(&leases).await }),
+                |_, _| (),
+            );
+            outcomes.extend(work.await.unwrap_or_else(|error| vec![Err(error); count]));
+        }
+        outcomes
     }
 
     /// The lengths of the queue's lists.
@@ -137,6 +152,31 @@ impl fmt::Debug for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Queue").field("name", &self.config.name).finish_non_exhaustive()
     }
+}
+
+/// A batch for an instance takes no further item once it has this many bytes: a component has
+/// limited memory, and escaped text can need six times its size.
+const MAX_BATCH_BYTES: usize = 2 * 1024 * 1024;
+
+/// A batch for an instance takes at most this many items.
+const MAX_BATCH: usize = 1_000;
+
+/// Items in order, in batches that an instance can take.
+fn batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let mut batches: Vec<Vec<T>> = Vec::new();
+    let mut bytes = MAX_BATCH_BYTES;
+    for item in items {
+        let full = batches.last().is_none_or(|batch| batch.len() == MAX_BATCH);
+        if full || bytes >= MAX_BATCH_BYTES {
+            batches.push(Vec::new());
+            bytes = 0;
+        }
+        bytes += size(&item);
+        if let Some(batch) = batches.last_mut() {
+            batch.push(item);
+        }
+    }
+    batches
 }
 
 /// The answer of a batch of one.

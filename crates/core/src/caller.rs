@@ -14,6 +14,9 @@ use crate::script::Invocation;
 /// The most commands in one pipeline.
 const MAX_PIPELINE: usize = 128;
 
+/// A pipeline takes no further command once it has this many bytes of arguments.
+const MAX_PIPELINE_BYTES: usize = 1024 * 1024;
+
 /// The answer of one attempt at one script.
 pub(crate) type Answer = Result<Vec<Value>, RedisError>;
 
@@ -48,8 +51,17 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
     /// the budget is spent. Only for scripts that answer a repeated id as they did at first.
     pub(crate) async fn call(&self, calls: &[Invocation<'_>]) -> Vec<Called> {
         let mut called = Vec::with_capacity(calls.len());
-        for chunk in calls.chunks(MAX_PIPELINE) {
+        let mut rest = calls;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = rest.iter().take(MAX_PIPELINE).take_while(|call| {
+                let before = bytes;
+                bytes += call.bytes();
+                before < MAX_PIPELINE_BYTES
+            });
+            let (chunk, behind) = rest.split_at(fits.count());
             called.extend(self.call_chunk(chunk).await);
+            rest = behind;
         }
         called
     }

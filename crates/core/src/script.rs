@@ -83,6 +83,11 @@ impl<'a> Invocation<'a> {
         argv
     }
 
+    /// The size of its keys and arguments.
+    pub(crate) fn bytes(&self) -> usize {
+        self.keys.iter().chain(&self.args).map(|part| part.len()).sum()
+    }
+
     /// The key that records the first answer, for clean-up after the call.
     pub(crate) fn marker(&self) -> Option<&[u8]> {
         self.marker.map(|at| self.keys[at].as_ref())

@@ -1,11 +1,32 @@
 use std::time::Duration;
 
-use leaseline::capability::Value;
+use leaseline::capability::{PipelineReply, Redis, RedisError, Reply, Value};
 use leaseline::message::{RenewOutcome, SettleOutcome};
-use leaseline::{Engine, ErrorKind};
+use leaseline::{Connection, Engine, ErrorKind, Queue};
 
 use crate::suite;
 use crate::world::*;
+
+/// A host that takes replies up to a size.
+struct Narrow {
+    inner: Connection,
+    limit: usize,
+}
+
+impl Redis for Narrow {
+    async fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> Reply {
+        let values = self.inner.execute(argv, timeout_ms).await?;
+        let size: usize = values
+            .iter()
+            .map(|value| if let Value::Bytes(bytes) = value { bytes.len() } else { 0 })
+            .sum();
+        if size > self.limit { Err(RedisError::TooLarge(size as u64)) } else { Ok(values) }
+    }
+
+    async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
+        self.inner.pipeline(commands, timeout_ms).await
+    }
+}
 
 suite! {
     async fn messages_come_in_order_each_with_a_larger_token(world: World) {
@@ -209,6 +230,47 @@ suite! {
         publish(&queue, &["a", "b", "c"]).await;
         let tokens: Vec<u64> = claim(&queue, 3).await.iter().map(token).collect();
         assert_eq!(tokens, [9_007_199_254_740_991, 9_007_199_254_740_992, 9_007_199_254_740_993]);
+    }
+
+    async fn claims_too_large_for_the_host_are_fetched_in_parts(world: World) {
+        let narrow = Narrow { inner: world.connection.clone(), limit: 3_500 };
+        let queue = Queue::builder("q")
+            .connection(Connection::new(narrow))
+            .engine(world.engine)
+            .open()
+            .await
+            .unwrap();
+        let large = |letter: &str, size| letter.repeat(size);
+        let texts = [large("a", 1_000), large("b", 1_000), large("c", 1_000), large("d", 10_000), large("e", 1_000)];
+        publish(&queue, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let (mut letters, mut refused) = (String::new(), 0);
+        for _ in 0..10 {
+            match queue.claim(5, Duration::ZERO).await {
+                Ok(claimed) => {
+                    for delivery in claimed {
+                        letters.push_str(&payload(&delivery)[..1]);
+                        assert_eq!(ack(&queue, &delivery).await, SettleOutcome::Done);
+                    }
+                }
+                Err(error) => {
+                    assert_eq!(error.kind, ErrorKind::PayloadTooLarge);
+                    refused += 1;
+                }
+            }
+        }
+        assert_eq!((letters.as_str(), refused), ("abce", 1), "the large one is left to its lease");
+        assert_eq!(queue.stats().await.unwrap().processing, 1);
+    }
+
+    async fn hundreds_of_poison_messages_hide_no_live_one(world: World) {
+        let queue = world.queue(|config| config.max_delivery_count = Some(1)).await;
+        let texts: Vec<String> = (0..250).map(|n| n.to_string()).collect();
+        publish(&queue, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        while !claim(&queue, 100).await.is_empty() {}
+        publish(&queue, &["live"]).await;
+        world.expire_leases().await;
+        assert_eq!(payload(&claim_one(&queue).await), "live");
+        assert_eq!(queue.stats().await.unwrap().dead_letters, 250);
     }
 
     async fn a_claim_takes_one_to_a_hundred(world: World) {

@@ -8,7 +8,7 @@ use super::Queue;
 use crate::caller::Answer;
 use crate::capability::{Clock, Entropy, Redis, RedisError};
 use crate::envelope;
-use crate::error::{self, Error, ErrorKind};
+use crate::error::{self, Error, ErrorKind, Retry};
 use crate::event::{Event, Operation, Outcome};
 use crate::message::{Delivery, Lease};
 use crate::reply::{ClaimReply, Claimed};
@@ -90,11 +90,23 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         self.claim_new(max, wait_ms).await
     }
 
-    /// Answers open claim ids from their records, and closes them.
-    async fn recover(&mut self, ids: &[String]) -> Result<Vec<Delivery>, Error> {
-        let answer = match self.claim_once(ids, Mode::Replay).await {
-            Err(error) if error::is_transient(&error) => return Err(self.exhausted(ids, error, 1)),
-            answer => answer,
+    /// Answers open claim ids from their records, and closes them. If together they are too large
+    /// for the host, the first ones that are not; the others stay open.
+    async fn recover(&mut self, mut ids: &[String]) -> Result<Vec<Delivery>, Error> {
+        let answer = loop {
+            match self.claim_once(ids, Mode::Replay).await {
+                Err(RedisError::TooLarge(_)) if ids.len() > 1 => ids = &ids[..ids.len() / 2],
+                Err(error @ RedisError::TooLarge(_)) => {
+                    // No host like this one can take it; its lease brings it to the dead letters.
+                    self.claim_ids.close(ids);
+                    let message = format!("{error}; the claimed message is left to its lease");
+                    return Err(Error::new(ErrorKind::PayloadTooLarge, message).with_retry(Retry::Yes));
+                }
+                Err(error) if error::is_transient(&error) => {
+                    return Err(self.exhausted(ids, error, 1));
+                }
+                answer => break answer,
+            }
         };
         let reply = self.read(answer, ids.len())?;
         for claimed in &reply.claims {
@@ -114,11 +126,19 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             let answer = self.claim_once(&ids, Mode::Claim).await;
             let failure = match answer {
                 Err(error) if error::is_transient(&error) => Some(error),
+                Err(RedisError::TooLarge(_)) => return self.recover(&ids).await,
                 answer => {
                     let reply = self.read(answer, ids.len())?;
+                    let buried = reply.side_effects.iter().any(|effect| effect.dead_lettered);
                     let deliveries = self.accept(&ids, reply).await?;
                     if !deliveries.is_empty() {
                         return Ok(deliveries);
+                    }
+                    if buried {
+                        // The call may have met its limit of looks before it met a live message.
+                        ids = self.open_ids(max);
+                        attempts = 0;
+                        continue;
                     }
                     None
                 }
