@@ -27,7 +27,7 @@ cat "$reason"
 
 if command -v cargo-nextest >/dev/null 2>&1; then
     step "documentation tests"
-    cargo test --quiet --locked --workspace --doc
+    cargo test --locked --workspace --doc
     step "tests"
     cargo nextest run --locked --workspace
 else

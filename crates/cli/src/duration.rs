@@ -57,8 +57,20 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for text in [
-            "", " 1", "1s", "NaN", "-nan", "inf", "-inf", "infinity", "-1", "-0.001", "1e300",
-            "316224001", "0x10", "1,5",
+            "",
+            " 1",
+            "1s",
+            "NaN",
+            "-nan",
+            "inf",
+            "-inf",
+            "infinity",
+            "-1",
+            "-0.001",
+            "1e300",
+            "316224001",
+            "0x10",
+            "1,5",
         ] {
             assert!(seconds(text).is_err(), "{text}");
             assert!(positive_seconds(text).is_err(), "{text}");

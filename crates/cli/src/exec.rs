@@ -78,7 +78,10 @@ impl Exec {
             .arg("-c")
             .arg(&self.command)
             .stdin(stdin_file::holding(delivery.payload())?)
-            .env("LEASELINE_DELIVERY_COUNT", delivery.delivery_count().to_string())
+            .env(
+                "LEASELINE_DELIVERY_COUNT",
+                delivery.delivery_count().to_string(),
+            )
             .env_remove("LEASELINE_MESSAGE_ID")
             .env_remove("LEASELINE_TOKEN")
             // Its own group, so that an interrupt from the terminal reaches only this process,

@@ -67,7 +67,12 @@ impl LeaseBatch {
             {
                 number += 1;
                 if !line.trim_ascii().is_empty() {
-                    add(&mut batch, &line, expected, &format!("the lease on line {number}"))?;
+                    add(
+                        &mut batch,
+                        &line,
+                        expected,
+                        &format!("the lease on line {number}"),
+                    )?;
                 }
                 line.clear();
             }

@@ -54,7 +54,12 @@ impl Signals {
     }
 
     /// At the first signal requests the stop; at the second runs `abandon` and exits at once.
-    pub(crate) fn drive(mut self, stop: Stop, messages: Messages, abandon: impl FnOnce() + Send + 'static) {
+    pub(crate) fn drive(
+        mut self,
+        stop: Stop,
+        messages: Messages,
+        abandon: impl FnOnce() + Send + 'static,
+    ) {
         tokio::spawn(async move {
             self.next().await;
             messages.note("stopping: no more claims, running commands may finish; another signal ends this at once");

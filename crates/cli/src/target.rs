@@ -40,16 +40,16 @@ pub(crate) struct Target {
     queue: Option<String>,
 
     /// Where the queue logic runs: as a WebAssembly component, or as native code
-    #[arg(long, value_name = "ENGINE", global = true, default_value = "component")]
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        global = true,
+        default_value = "component"
+    )]
     engine: EngineName,
 
     /// A component to run instead of the built-in one; not used by the native engine
-    #[arg(
-        long,
-        value_name = "FILE",
-        global = true,
-        env = "LEASELINE_COMPONENT"
-    )]
+    #[arg(long, value_name = "FILE", global = true, env = "LEASELINE_COMPONENT")]
     component: Option<PathBuf>,
 }
 
@@ -184,7 +184,9 @@ fn read_component(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MAX_COMPONENT_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| Failure::usage(unusable(path, &format!("{error}; correct --component"))))?;
+        .map_err(|error| {
+            Failure::usage(unusable(path, &format!("{error}; correct --component")))
+        })?;
     if bytes.len() as u64 > MAX_COMPONENT_BYTES {
         let reason = "it is larger than 64 MiB; give the bytes of leaseline.wasm";
         return Err(Failure::usage(unusable(path, reason)));

@@ -15,9 +15,18 @@ use crate::error::{Error, ErrorKind};
 /// What every envelope starts with.
 pub const PREFIX: &[u8] = b"\x1eRMQ1:";
 
-/// The stored form of a message.
-pub(crate) fn encode(id: &str, payload: &[u8]) -> Vec<u8> {
-    let mut stored = Vec::with_capacity(PREFIX.len() + 32 + 24 + payload.len());
+/// The largest stored message, in bytes: every host must be able to take it in one reply.
+pub const MAX_STORED_BYTES: usize = 16 * 1024 * 1024 - 4096;
+
+/// Text is escaped in pieces of at most this many bytes, so that no second copy of it is made.
+const PIECE_BYTES: usize = 4096;
+
+/// The stored form of a message; `None` if it is larger than [`MAX_STORED_BYTES`].
+pub(crate) fn encode(id: &str, payload: &[u8]) -> Option<Vec<u8>> {
+    if payload.len() > MAX_STORED_BYTES {
+        return None;
+    }
+    let mut stored = Vec::with_capacity(PREFIX.len() + id.len() + 32 + payload.len());
     stored.extend_from_slice(PREFIX);
     stored.extend_from_slice(b"{\"id\":");
     write_string(&mut stored, id);
@@ -26,13 +35,14 @@ pub(crate) fn encode(id: &str, payload: &[u8]) -> Vec<u8> {
             stored.extend_from_slice(b",\"payload\":");
             write_string(&mut stored, text);
         }
+        Err(_) if payload.len() > MAX_STORED_BYTES / 2 => return None,
         Err(_) => {
             stored.extend_from_slice(b",\"payload_hex\":");
             write_string(&mut stored, &hex::encode(payload));
         }
     }
     stored.push(b'}');
-    stored
+    (stored.len() <= MAX_STORED_BYTES).then_some(stored)
 }
 
 /// A decoded stored message.
@@ -79,11 +89,23 @@ fn malformed(what: &str) -> Error {
 }
 
 /// Appends a JSON string in which everything outside `0x20..0x7E` is escaped, as Python's
-/// `json.dumps` does by default, and DEL too.
+/// `json.dumps` does by default, and DEL too. Stops soon after [`MAX_STORED_BYTES`].
 fn write_string(out: &mut Vec<u8>, text: &str) {
-    // Writing a string into memory cannot fail.
-    let json = serde_json::to_string(text).unwrap_or_default();
-    let mut rest = json.as_str();
+    out.push(b'"');
+    let mut rest = text;
+    while !rest.is_empty() && out.len() <= MAX_STORED_BYTES {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+        // Writing a string into memory cannot fail.
+        let json = serde_json::to_string(piece).unwrap_or_default();
+        let inner = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
+        escape_beyond_ascii(out, inner.unwrap_or_default());
+        rest = behind;
+    }
+    out.push(b'"');
+}
+
+fn escape_beyond_ascii(out: &mut Vec<u8>, json: &str) {
+    let mut rest = json;
     while let Some(at) = rest.find(|c: char| !(' '..='~').contains(&c)) {
         out.extend_from_slice(&rest.as_bytes()[..at]);
         let mut tail = rest[at..].chars();

@@ -32,7 +32,7 @@ fn written_bytes_equal_the_recorded_ones() {
     ];
     for (id, payload, written) in cases {
         let expected = stored(&alloc::format!(r#"{{"id":"{id}","payload":{written}}}"#));
-        assert_eq!(encode(id, payload.as_bytes()), expected, "{payload:?}");
+        assert_eq!(encode(id, payload.as_bytes()).unwrap(), expected, "{payload:?}");
         let back = decode(&expected, true).unwrap();
         assert_eq!(back.id.as_deref(), Some(*id));
         assert_eq!(back.payload, payload.as_bytes());
@@ -41,7 +41,7 @@ fn written_bytes_equal_the_recorded_ones() {
 
 #[test]
 fn bytes_that_are_not_text_travel_as_hexadecimal() {
-    let written = encode("a", b"\xff\x00raw");
+    let written = encode("a", b"\xff\x00raw").unwrap();
     assert_eq!(written, stored(r#"{"id":"a","payload_hex":"ff00726177"}"#));
     assert_eq!(decode(&written, true).unwrap().payload, b"\xff\x00raw");
 }
@@ -94,4 +94,30 @@ fn an_element_without_envelope_is_its_own_payload_unless_strict() {
     let envelope = decode(raw, false).unwrap();
     assert_eq!((envelope.id, &*envelope.payload), (None, raw.as_slice()));
     assert_eq!(decode(raw, true).unwrap_err().kind, ErrorKind::MalformedMessage);
+}
+
+#[test]
+fn long_text_is_escaped_piece_by_piece() {
+    for text in ["é", "\u{1f600}", "\"", "\\", "\u{1}", "a"] {
+        for before in 0..4 {
+            let long = alloc::format!("{}{}", "x".repeat(before), text.repeat(5_000));
+            let written = encode("i", long.as_bytes()).unwrap();
+            assert!(written.iter().all(|byte| (0x1e..=0x7e).contains(byte)));
+            assert_eq!(decode(&written, true).unwrap().payload, long.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn what_no_host_could_take_in_one_reply_is_refused() {
+    for (payload, fits) in [
+        (alloc::vec![b'x'; MAX_STORED_BYTES - 100], true),
+        (alloc::vec![b'x'; MAX_STORED_BYTES], false),
+        (alloc::vec![0; MAX_STORED_BYTES / 6 - 100], true),
+        (alloc::vec![0; MAX_STORED_BYTES / 6], false),
+        (alloc::vec![0xff; MAX_STORED_BYTES / 2 - 100], true),
+        (alloc::vec![0xff; MAX_STORED_BYTES / 2], false),
+    ] {
+        assert_eq!(encode("i", &payload).is_some(), fits, "{} of {}", payload.len(), payload[0]);
+    }
 }

@@ -12,8 +12,9 @@ use wasmtime::ResourceLimiter;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Linear memory of an instance, in bytes. Default 64 MiB. A batch is in memory about three
-    /// times: as it came, as it is stored, and as the command that stores it.
+    /// Linear memory of an instance, in bytes. Default 256 MiB; an idle instance has about one. A
+    /// message is in memory several times: as it came, as it is stored, and as it is answered.
+    /// This is enough for the largest message that the queue accepts.
     pub memory_bytes: usize,
     /// One reply of Redis, in bytes as it lies in the guest's memory. Default 16 MiB. The guest
     /// gets `too-large` instead of a larger one.
@@ -39,7 +40,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            memory_bytes: 64 << 20,
+            memory_bytes: 256 << 20,
             reply_bytes: 16 << 20,
             transfer_bytes: 64 << 20,
             arguments: 100_000,

@@ -53,7 +53,7 @@ async fn a_reply_beyond_the_limit_does_not_reach_the_guest() {
     let mut limits = Limits::default();
     limits.reply_bytes = 50_000;
     let mut queue = open(redis, limits).await;
-    let error = queue_error(queue.claim(1, 0).await.unwrap_err());
+    let error = queue_error(queue.stats().await.unwrap_err());
     assert_eq!(error.kind, ErrorKind::Protocol);
     assert!(
         error.message.contains("larger than the host allows"),
@@ -68,7 +68,7 @@ async fn many_small_values_count_too() {
     let mut limits = Limits::default();
     limits.reply_bytes = 50_000;
     let mut queue = open(redis, limits).await;
-    let error = queue_error(queue.claim(1, 0).await.unwrap_err());
+    let error = queue_error(queue.stats().await.unwrap_err());
     assert!(
         error.message.contains("larger than the host allows"),
         "{error}"

@@ -1,11 +1,10 @@
 //! The built files, where `leaseline-component` looks for them.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use tempfile::NamedTempFile;
 
 use crate::section;
 
@@ -52,13 +51,18 @@ impl Artifact {
 
     /// Writes beside the file and renames, so that nobody ever reads half of it.
     fn replace(&self, path: &Path, contents: &[u8]) -> Result<()> {
+        // Not a `tempfile`: those are private to their owner, and packages keep the mode.
+        let partial = self
+            .directory
+            .join(format!("partial.{}", std::process::id()));
         let write = || -> std::io::Result<()> {
-            let mut file = NamedTempFile::new_in(&self.directory)?;
+            let mut file = File::create(&partial)?;
             file.write_all(contents)?;
-            file.as_file().sync_all()?;
-            file.persist(path)?;
-            Ok(())
+            file.sync_all()?;
+            fs::rename(&partial, path)
         };
-        write().with_context(|| format!("cannot write {}", path.display()))
+        write()
+            .inspect_err(|_| drop(fs::remove_file(&partial)))
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 }

@@ -86,10 +86,7 @@ enum LineError {
 }
 
 /// Publishes lines as they arrive: in full batches while they come fast, at once when they do not.
-async fn publish_lines(
-    lines: &mut Lines,
-    publisher: &mut Publisher<'_>,
-) -> Result<(), LineError> {
+async fn publish_lines(lines: &mut Lines, publisher: &mut Publisher<'_>) -> Result<(), LineError> {
     let mut number = 0;
     let mut ready = None;
     loop {
@@ -135,7 +132,11 @@ fn check(publish: &Publish) -> Result<(), Failure> {
         ));
     }
     let standard_input = publish.files.iter().chain(&publish.lines);
-    if standard_input.filter(|path| path.as_os_str() == "-").count() > 1 {
+    if standard_input
+        .filter(|path| path.as_os_str() == "-")
+        .count()
+        > 1
+    {
         return Err(Failure::usage(
             "standard input can be read only once; name - in one place",
         ));

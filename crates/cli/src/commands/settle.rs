@@ -36,7 +36,15 @@ pub(crate) async fn fail(
 ) -> Result<Status, Failure> {
     let configure = |config: &mut Config| config.failed = log(fail.max_failed_length);
     let leases = &fail.leases.lease;
-    settle(target, leases, Settlement::Fail, configure, output, messages).await
+    settle(
+        target,
+        leases,
+        Settlement::Fail,
+        configure,
+        output,
+        messages,
+    )
+    .await
 }
 
 async fn settle(
@@ -87,8 +95,7 @@ pub(crate) fn chunks(leases: Vec<NamedLease>) -> impl Iterator<Item = Vec<NamedL
         let mut chunk = vec![leases.next()?];
         let mut bytes = chunk[0].lease.stored.len();
         while chunk.len() < BATCH
-            && let Some(next) =
-                leases.next_if(|next| bytes + next.lease.stored.len() <= MAX_BYTES)
+            && let Some(next) = leases.next_if(|next| bytes + next.lease.stored.len() <= MAX_BYTES)
         {
             bytes += next.lease.stored.len();
             chunk.push(next);

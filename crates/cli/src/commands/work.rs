@@ -111,10 +111,7 @@ fn consumer(queue: &Queue, work: &Work) -> Consumer {
 /// The interval that was asked for, or a third of the visibility timeout.
 fn heartbeat(queue: &Queue, work: &Work) -> Option<Duration> {
     let timeout = queue.config().visibility_timeout_ms?;
-    Some(
-        work.heartbeat
-            .unwrap_or(Duration::from_millis(timeout) / 3),
-    )
+    Some(work.heartbeat.unwrap_or(Duration::from_millis(timeout) / 3))
 }
 
 /// Runs the command for a message. `Ok` acknowledges it and `Err` ends it as failed.

@@ -113,8 +113,21 @@ mod tests {
     #[test]
     fn other_commands_are_left_to_the_shell() {
         for command in [
-            "\"$X\" y", "'a b'", "X=1 cat", "$X", "f() { :; }; f", "f () { :; }", "(cat)", "{ cat; }",
-            "! cat", ">f cat", "2>f cat", "~/bin/x", "c\\at", "a*b", "",
+            "\"$X\" y",
+            "'a b'",
+            "X=1 cat",
+            "$X",
+            "f() { :; }; f",
+            "f () { :; }",
+            "(cat)",
+            "{ cat; }",
+            "! cat",
+            ">f cat",
+            "2>f cat",
+            "~/bin/x",
+            "c\\at",
+            "a*b",
+            "",
         ] {
             assert_eq!(word(command), None, "{command}");
         }

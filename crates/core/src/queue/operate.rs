@@ -93,8 +93,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             // A letter that still is a stored message (it could not be unwrapped) goes back as it is.
             let stored = if letter.starts_with(envelope::PREFIX) {
                 letter.clone()
+            } else if let Some(stored) = envelope::encode(&self.mint(), &letter) {
+                stored
             } else {
-                envelope::encode(&self.mint(), &letter)
+                // The letters before it are moved; it stays for someone who can take it.
+                break;
             };
             call = call.arg("letter", letter).arg("letter", stored);
         }

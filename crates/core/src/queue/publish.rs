@@ -8,7 +8,7 @@ use super::Queue;
 use crate::caller::Called;
 use crate::capability::{Clock, Entropy, Redis};
 use crate::config::OverloadPolicy;
-use crate::envelope;
+use crate::envelope::{self, MAX_STORED_BYTES};
 use crate::error::{Error, ErrorKind, Retry};
 use crate::event::{Operation, Outcome};
 use crate::key::Keys;
@@ -37,11 +37,13 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let mut outcomes: Vec<Option<Result<PublishOutcome, Error>>> = Vec::new();
         let mut accepted = Vec::new();
         for (at, message) in messages.iter().enumerate() {
-            let refused = self.check_outgoing(message).err();
-            if refused.is_none() {
-                accepted.push((at, self.publish_call(&ids[at], message)));
+            match self.check_outgoing(message).and_then(|()| self.publish_call(&ids[at], message)) {
+                Ok(call) => {
+                    accepted.push((at, call));
+                    outcomes.push(None);
+                }
+                Err(error) => outcomes.push(Some(Err(error))),
             }
-            outcomes.push(refused.map(Err));
         }
 
         // A message that waits for room must not be overtaken by the next one, so then they go
@@ -114,9 +116,17 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     }
 
     /// The script call for one message, under a new operation id.
-    fn publish_call(&self, id: &str, message: &Outgoing) -> Invocation<'static> {
+    fn publish_call(&self, id: &str, message: &Outgoing) -> Result<Invocation<'static>, Error> {
+        let stored = envelope::encode(id, &message.payload).ok_or_else(|| {
+            Error::new(
+                ErrorKind::PayloadTooLarge,
+                format!(
+                    "the payload has {} bytes, which stored and escaped is more than {MAX_STORED_BYTES}; publish a reference to it",
+                    message.payload.len()
+                ),
+            )
+        })?;
         let operation_id = self.mint();
-        let stored = envelope::encode(id, &message.payload);
         let cap = self.config.max_pending_length.map(|cap| format!("{cap}")).unwrap_or_default();
         let policy = match self.config.overload_policy {
             OverloadPolicy::Raise => "raise",
@@ -144,7 +154,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 .arg("stored", stored)
                 .number("marker_ttl_ms", self.marker_ttl_ms()),
         };
-        call.arg("max_pending_length", cap.into_bytes()).arg("overload_policy", policy.as_bytes())
+        Ok(call
+            .arg("max_pending_length", cap.into_bytes())
+            .arg("overload_policy", policy.as_bytes()))
     }
 
     /// Runs the calls; a full queue is waited for as configured.

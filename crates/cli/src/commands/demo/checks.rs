@@ -32,7 +32,8 @@ impl<'a> Checks<'a> {
     pub(super) fn that(&mut self, claim: &'static str, held: bool) -> Result<(), Failure> {
         self.table.push((claim, held));
         if self.output.is_json() {
-            self.output.object(&json!({ "check": claim, "held": held }))?;
+            self.output
+                .object(&json!({ "check": claim, "held": held }))?;
         }
         Ok(())
     }

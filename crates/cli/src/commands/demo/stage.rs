@@ -50,7 +50,12 @@ impl Stage {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             let model = Embedded::with_still_clock(now.unwrap_or_default());
             let connection = Connection::new(model.clone());
-            (connection, Some(model), STILL_LEASE, "a model of Redis in this process")
+            (
+                connection,
+                Some(model),
+                STILL_LEASE,
+                "a model of Redis in this process",
+            )
         } else {
             let connection = Connection::open(target.redis()).await?;
             (connection, None, REAL_LEASE, "your Redis")

@@ -72,11 +72,7 @@ async fn publishing(stage: &Stage, checks: &mut Checks<'_>) -> Result<String, Fa
 }
 
 /// A worker claims, and the answer never arrives.
-async fn lost_reply(
-    stage: &Stage,
-    checks: &mut Checks<'_>,
-    id: &str,
-) -> Result<Delivery, Failure> {
+async fn lost_reply(stage: &Stage, checks: &mut Checks<'_>, id: &str) -> Result<Delivery, Failure> {
     stage.line.arm();
     let delivery = claim_one(&stage.first).await?;
     let lost = stage.line.lost().unwrap_or_default();
@@ -117,7 +113,10 @@ async fn expiry(
     first: &Delivery,
 ) -> Result<Delivery, Failure> {
     let early = stage.second.claim(1, Duration::ZERO).await?;
-    checks.that("nobody else gets it while the lease lasts", early.is_empty())?;
+    checks.that(
+        "nobody else gets it while the lease lasts",
+        early.is_empty(),
+    )?;
     stage.expire_leases().await;
     let second = claim_one(&stage.second).await?;
     checks.tell(format_args!(

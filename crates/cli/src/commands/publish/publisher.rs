@@ -109,7 +109,13 @@ impl<'a> Publisher<'a> {
         let origins = std::mem::take(&mut self.origins);
         self.bytes = 0;
         let mut failures = Vec::new();
-        for (reply, &origin) in self.queue.publish_all(batch).await.into_iter().zip(&origins) {
+        for (reply, &origin) in self
+            .queue
+            .publish_all(batch)
+            .await
+            .into_iter()
+            .zip(&origins)
+        {
             let kind = Kind::of(&reply.outcome);
             self.tally.count(kind);
             self.print(kind, &reply)?;
@@ -161,7 +167,10 @@ fn describe(failures: Vec<(Origin, Error)>, batch: &[Origin], more: More) -> Opt
     let (origin, mut error) = failures.into_iter().next()?;
     if batch.len() > 1 || matches!(origin, Origin::Line(_)) {
         let messages = if failed == 1 { "message" } else { "messages" };
-        error.message = format!("{failed} {messages} failed, first {origin}: {}", error.message);
+        error.message = format!(
+            "{failed} {messages} failed, first {origin}: {}",
+            error.message
+        );
     }
     if let (More::Maybe, Some(last)) = (more, batch.last()) {
         error.message = format!("{}; nothing after {last} was sent", error.message);

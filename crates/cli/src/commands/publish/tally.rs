@@ -82,7 +82,11 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "published {}, duplicate {}", self.published, self.duplicate)?;
+        write!(
+            f,
+            "published {}, duplicate {}",
+            self.published, self.duplicate
+        )?;
         for (name, count) in [
             ("full", self.full),
             ("unknown", self.unknown),

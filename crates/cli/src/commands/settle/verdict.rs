@@ -48,7 +48,11 @@ impl<'a> Verdicts<'a> {
 
     /// Prints one. A failure goes to standard error too, and does not end the command: the others
     /// are settled on their own.
-    pub(crate) fn add(&mut self, message_id: Option<String>, answer: Answer) -> Result<(), Failure> {
+    pub(crate) fn add(
+        &mut self,
+        message_id: Option<String>,
+        answer: Answer,
+    ) -> Result<(), Failure> {
         let (outcome, deadline_ms) = match &answer {
             Ok(Verdict::Done { deadline_ms }) => ("done", *deadline_ms),
             Ok(Verdict::Stale) => ("stale", None),
@@ -69,7 +73,9 @@ impl<'a> Verdicts<'a> {
                 &object,
                 format_args!("{outcome} {id}, leased until {deadline} ms"),
             )?,
-            None => self.output.result(&object, format_args!("{outcome} {id}"))?,
+            None => self
+                .output
+                .result(&object, format_args!("{outcome} {id}"))?,
         }
         match answer {
             Err(error) => self.messages.failure(&error.into()),

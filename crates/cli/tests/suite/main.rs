@@ -1,0 +1,13 @@
+//! The built command, as scripts use it.
+
+mod bad_input;
+mod claiming;
+mod closed_ends;
+mod demo;
+mod operating;
+mod publishing;
+mod recovering;
+mod settling;
+mod stage;
+mod stopping;
+mod working;

@@ -1,0 +1,36 @@
+use serde_json::json;
+
+use crate::engines;
+use crate::stage::Stage;
+
+engines! {
+    fn the_object_of_stats(stage: Stage) {
+        stage.run(["publish", "a", "b", "c", "d"]).ok();
+        stage.claim();
+        let claimed = stage.claim();
+        stage.run(["ack", "--max-completed-length", "9", "--lease", &claimed.to_string()]).ok();
+        let claimed = stage.claim();
+        stage.run(["fail", "--max-failed-length", "9", "--lease", &claimed.to_string()]).ok();
+        let _: u8 = stage.redis(&[b"RPUSH", b"jobs::dlq", b"x", b"y"]);
+        let expected = json!({ "queue": "jobs", "pending": 1, "processing": 1, "completed": 1, "failed": 1, "dlq": 2 });
+        assert_eq!(stage.run(["stats", "--json"]).ok().objects(), [expected]);
+        let lines = "queue       jobs\npending     1\nprocessing  1\ncompleted   1\nfailed      1\ndlq         2\n";
+        assert_eq!(stage.run(["stats"]).ok().text(), lines);
+    }
+
+    fn dead_letters_are_redriven_oldest_first(stage: Stage) {
+        stage.run(["publish", "a", "b", "c"]).ok();
+        for _ in 0..2 {
+            stage.run(["claim", "--max", "3", "--max-deliveries", "1"]);
+            stage.expire_leases();
+        }
+        stage.run(["claim", "--max-deliveries", "1"]).ends(3);
+        assert_eq!(stage.length("jobs::dlq"), 3);
+        assert_eq!(stage.run(["redrive", "--max", "1", "--json"]).ok().objects(), [json!({ "moved": 1 })]);
+        let claimed = stage.claim();
+        assert_eq!((&claimed["payload"], &claimed["delivery_count"]), (&json!("a"), &json!(1)));
+        assert_eq!(stage.run(["redrive"]).ok().text(), "moved 2\n");
+        assert_eq!(stage.run(["redrive", "--json"]).ok().objects(), [json!({ "moved": 0 })]);
+        assert_eq!(stage.run(["claim", "--max", "2", "--json"]).ok().field("payload"), ["b", "c"]);
+    }
+}

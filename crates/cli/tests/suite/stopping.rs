@@ -1,0 +1,123 @@
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::engines;
+use crate::stage::{Finished, Stage, signal, until};
+
+/// A worker in the middle of a message.
+struct Busy {
+    child: Child,
+    folder: TempDir,
+}
+
+impl Busy {
+    /// Two messages, and a worker whose command waits for the file `go` and then writes `done`.
+    fn new(stage: &Stage) -> Self {
+        stage.run(["publish", "a", "b"]).ok();
+        let folder = tempfile::tempdir().unwrap();
+        let exec = format!(
+            "cd {} && : > started && while ! test -e go; do sleep 0.05; done; : > done",
+            folder.path().display()
+        );
+        let mut command = stage.command(["work", "--exec", &exec]);
+        // A group of its own, as a shell gives to a job.
+        let child = command
+            .process_group(0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let busy = Self { child, folder };
+        until("the command runs", || busy.file("started").exists());
+        busy
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn end(self) -> Finished {
+        Finished::new(self.child.wait_with_output().unwrap())
+    }
+}
+
+engines! {
+    fn a_signal_lets_the_running_command_finish(stage: Stage) {
+        let busy = Busy::new(stage);
+        signal(&busy.child, "-TERM");
+        std::thread::sleep(Duration::from_millis(300));
+        fs::write(busy.file("go"), "").unwrap();
+        let folder = busy.file("done");
+        let finished = busy.end().ok();
+        assert!(!folder.exists(), "the folder went with the worker's handle");
+        assert!(finished.stderr.ends_with("acked 1, failed 0\n"), "{finished:?}");
+        assert_eq!((stage.length("jobs::pending"), stage.length("jobs::processing")), (1, 0));
+    }
+}
+
+#[test]
+fn an_interrupt_from_the_terminal_spares_the_command() {
+    let stage = Stage::new("native");
+    let busy = Busy::new(&stage);
+    // To the whole group, as a terminal does.
+    let group = format!("-{}", busy.child.id());
+    assert!(
+        Command::new("kill")
+            .args(["-INT", "--", &group])
+            .status()
+            .unwrap()
+            .success()
+    );
+    std::thread::sleep(Duration::from_millis(300));
+    fs::write(busy.file("go"), "").unwrap();
+    let finished = busy.end().ok();
+    assert!(
+        finished.stderr.ends_with("acked 1, failed 0\n"),
+        "{finished:?}"
+    );
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let stage = Stage::new("native");
+    let mut busy = Busy::new(&stage);
+    signal(&busy.child, "-TERM");
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(busy.child.try_wait().unwrap().is_none());
+    let started = Instant::now();
+    signal(&busy.child, "-TERM");
+    let done = busy.file("done");
+    let finished = Finished::new(busy.child.wait_with_output().unwrap()).ends(1);
+    assert!(started.elapsed() < Duration::from_secs(5), "{finished:?}");
+    assert!(!done.exists(), "the command was ended too");
+    // Its message is not lost.
+    stage.expire_leases();
+    assert_eq!(
+        stage
+            .run(["claim", "--max", "9", "--json"])
+            .ok()
+            .objects()
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn an_idle_worker_stops_soon() {
+    let stage = Stage::new("native");
+    let child = stage
+        .command(["work", "--exec", "true"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "-INT");
+    let started = Instant::now();
+    Finished::new(child.wait_with_output().unwrap()).ok();
+    assert!(started.elapsed() < Duration::from_secs(5));
+}
