@@ -33,6 +33,14 @@ fn main() {
         names.push(constant);
     }
     let list: String = names.iter().map(|name| format!("&{name}, ")).collect();
-    writeln!(code, "/// All scripts, by name.\npub static ALL: &[&Script] = &[{list}];").unwrap();
-    fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("scripts.rs"), code).unwrap();
+    writeln!(
+        code,
+        "/// All scripts, by name.\npub static ALL: &[&Script] = &[{list}];"
+    )
+    .unwrap();
+    fs::write(
+        Path::new(&env::var("OUT_DIR").unwrap()).join("scripts.rs"),
+        code,
+    )
+    .unwrap();
 }

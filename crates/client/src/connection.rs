@@ -49,7 +49,9 @@ pub struct Connection {
 impl Connection {
     /// Wraps a capability: one's own, or one that a test puts in between.
     pub fn new(redis: impl Redis + 'static) -> Self {
-        Self { redis: Arc::new(redis) }
+        Self {
+            redis: Arc::new(redis),
+        }
     }
 
     /// Connects to `redis://`, `rediss://` or `redis+unix://`, or makes an `embedded:` model whose
@@ -76,12 +78,17 @@ fn open_error(error: OpenError) -> Error {
         | OpenError::NotSupportedYet { .. } => {
             (ErrorKind::Configuration, "; 'embedded:' needs no server")
         }
-        OpenError::Unreachable { .. } | OpenError::ConnectTimeout { .. } => {
-            (ErrorKind::Unavailable, "; start Redis there, or correct the address")
-        }
+        OpenError::Unreachable { .. } | OpenError::ConnectTimeout { .. } => (
+            ErrorKind::Unavailable,
+            "; start Redis there, or correct the address",
+        ),
         _ => (ErrorKind::Server, ""),
     };
-    let retry = if kind == ErrorKind::Unavailable { Retry::Yes } else { Retry::No };
+    let retry = if kind == ErrorKind::Unavailable {
+        Retry::Yes
+    } else {
+        Retry::No
+    };
     Error::new(kind, format!("{error}{remedy}")).with_retry(retry)
 }
 

@@ -138,7 +138,9 @@ impl Consumer {
             }
             let left = self.limit.map_or(u64::MAX, |limit| limit - claimed);
             let free = self.concurrency - running.len();
-            let max = u32::try_from(left.min(free as u64)).unwrap_or(MAX_CLAIM).min(MAX_CLAIM);
+            let max = u32::try_from(left.min(free as u64))
+                .unwrap_or(MAX_CLAIM)
+                .min(MAX_CLAIM);
             if left == 0 {
                 break Ok(());
             }
@@ -156,11 +158,17 @@ impl Consumer {
             if is_ready(&mut self.stop).await {
                 break Ok(());
             }
-            let wait = if self.until_empty { Duration::ZERO } else { CLAIM_WAIT };
+            let wait = if self.until_empty {
+                Duration::ZERO
+            } else {
+                CLAIM_WAIT
+            };
             match self.queue.claim(max, wait).await {
                 Ok(deliveries) if deliveries.is_empty() => {
                     if self.until_empty {
-                        let Some(joined) = running.join_next().await else { break Ok(()) };
+                        let Some(joined) = running.join_next().await else {
+                            break Ok(());
+                        };
                         self.count(&mut progress, joined.unwrap_or(Ended::Unsettled));
                     }
                 }
@@ -202,9 +210,14 @@ impl Consumer {
 
     fn check(&self) -> Result<(), Error> {
         if self.concurrency == 0 {
-            return Err(Error::new(ErrorKind::Configuration, "concurrency is 0; use 1 or more"));
+            return Err(Error::new(
+                ErrorKind::Configuration,
+                "concurrency is 0; use 1 or more",
+            ));
         }
-        let Some(interval) = self.heartbeat else { return Ok(()) };
+        let Some(interval) = self.heartbeat else {
+            return Ok(());
+        };
         let Some(timeout) = self.queue.visibility_timeout() else {
             return Err(Error::new(
                 ErrorKind::Configuration,
@@ -267,7 +280,10 @@ where
         Ok(SettleOutcome::Done) if handled => Ended::Acked,
         Ok(SettleOutcome::Done) => Ended::Failed,
         Ok(SettleOutcome::Stale) => {
-            tracing::warn!(message_id = delivery.message_id(), "settled too late: the lease had passed on");
+            tracing::warn!(
+                message_id = delivery.message_id(),
+                "settled too late: the lease had passed on"
+            );
             Ended::Stale
         }
         Err(error) => {

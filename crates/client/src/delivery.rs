@@ -1,7 +1,9 @@
 //! A claimed message in the hands of a handler.
 
 use leaseline_core::Error;
-use leaseline_core::message::{self, Lease, RenewOutcome, SettleOutcome, SettleRequest, Settlement};
+use leaseline_core::message::{
+    self, Lease, RenewOutcome, SettleOutcome, SettleRequest, Settlement,
+};
 
 use crate::queue::{Queue, only};
 
@@ -19,7 +21,11 @@ impl Delivery {
     /// A delivery of `queue`; the error is that of a message whose payload cannot be read.
     pub(crate) fn new(queue: Queue, mut message: message::Delivery) -> Result<Self, Error> {
         let payload = std::mem::replace(&mut message.payload, Ok(Vec::new()))?;
-        Ok(Self { queue, message, payload })
+        Ok(Self {
+            queue,
+            message,
+            payload,
+        })
     }
 
     /// The payload.
@@ -80,7 +86,10 @@ impl Delivery {
     }
 
     async fn settle(&self, settlement: Settlement) -> Result<SettleOutcome, Error> {
-        let request = SettleRequest { lease: self.message.lease.clone(), settlement };
+        let request = SettleRequest {
+            lease: self.message.lease.clone(),
+            settlement,
+        };
         only(self.queue.settle(vec![request]).await)
     }
 }

@@ -26,8 +26,13 @@ impl Embedded {
     }
 
     fn with_clock(clock: Clock) -> Self {
-        let options = Options { profile: Profile::Redis72, clock };
-        Self { server: Arc::new(Mutex::new(Server::new(options))) }
+        let options = Options {
+            profile: Profile::Redis72,
+            clock,
+        };
+        Self {
+            server: Arc::new(Mutex::new(Server::new(options))),
+        }
     }
 
     /// Moves a still clock.
@@ -58,7 +63,10 @@ impl Redis for Embedded {
     }
 
     async fn pipeline(&self, commands: &[&[&[u8]]], _: u32) -> PipelineReply {
-        commands.iter().map(|argv| flatten(self.lock().execute(argv))).collect()
+        commands
+            .iter()
+            .map(|argv| flatten(self.lock().execute(argv)))
+            .collect()
     }
 }
 
@@ -83,7 +91,9 @@ fn append(reply: model::Reply, values: &mut Vec<Value>) -> Result<(), RedisError
         }
         // Flattened, it would look like data.
         model::Reply::Error(line) => {
-            return Err(RedisError::UnsupportedReply(format!("an error inside an array: {line}")));
+            return Err(RedisError::UnsupportedReply(format!(
+                "an error inside an array: {line}"
+            )));
         }
     });
     Ok(())

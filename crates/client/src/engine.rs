@@ -53,7 +53,11 @@ impl Opener {
             }
             (Engine::Component, Some(bytes)) => Some(compile(Some(bytes)).await?),
         };
-        Ok(Self { config, connection, runtime })
+        Ok(Self {
+            config,
+            connection,
+            runtime,
+        })
     }
 
     pub(crate) async fn open(&self) -> Result<Instance, Error> {
@@ -82,6 +86,11 @@ async fn compile(component: Option<Vec<u8>>) -> Result<Runtime, Error> {
     });
     compiled
         .await
-        .map_err(|_| Error::new(ErrorKind::Unavailable, "the component's compilation was cut off"))?
+        .map_err(|_| {
+            Error::new(
+                ErrorKind::Unavailable,
+                "the component's compilation was cut off",
+            )
+        })?
         .map_err(|error| Error::new(ErrorKind::Configuration, error.to_string()))
 }

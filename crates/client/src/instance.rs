@@ -16,7 +16,10 @@ pub(crate) enum Instance {
 }
 
 impl Instance {
-    pub(crate) async fn publish(&mut self, messages: &[Outgoing]) -> Result<Vec<PublishReply>, Error> {
+    pub(crate) async fn publish(
+        &mut self,
+        messages: &[Outgoing],
+    ) -> Result<Vec<PublishReply>, Error> {
         match self {
             Self::Native(queue) => Ok(queue.publish(messages).await),
             Self::Component(queue) => queue.publish(messages).await.map_err(queue_error),

@@ -20,7 +20,10 @@ impl Message {
     /// A message of bytes. Bytes that are not UTF-8 can be read by `redis-message-queue` from
     /// version 9.1.0 on.
     pub fn bytes(payload: impl Into<Vec<u8>>) -> Self {
-        Self(Outgoing { payload: payload.into(), deduplication_key: None })
+        Self(Outgoing {
+            payload: payload.into(),
+            deduplication_key: None,
+        })
     }
 
     /// Messages with an equal key inside the deduplication window are published once.

@@ -146,13 +146,20 @@ impl Pool {
             let count = undelivered.len().min(max as usize);
             undelivered.drain(..count).collect()
         };
-        let leases: Vec<Lease> =
-            kept.iter().map(|delivery| delivery.lease.clone()).filter(|lease| lease.token.is_some()).collect();
+        let leases: Vec<Lease> = kept
+            .iter()
+            .map(|delivery| delivery.lease.clone())
+            .filter(|lease| lease.token.is_some())
+            .collect();
         if leases.is_empty() {
             return Ok(kept);
         }
-        let renewed =
-            self.run(move |instance| Box::pin(async move { instance.renew(&leases).await }), |_, _| ()).await?;
+        let renewed = self
+            .run(
+                move |instance| Box::pin(async move { instance.renew(&leases).await }),
+                |_, _| (),
+            )
+            .await?;
         let mut renewed = renewed.into_iter();
         kept.retain_mut(|delivery| {
             if delivery.lease.token.is_none() {
@@ -184,7 +191,9 @@ impl Pool {
         let open = std::mem::take(&mut *lock(&self.open_claims));
         let drained = async {
             instance.adopt_claims(open).await?;
-            instance.drain(millis(timeout.saturating_sub(started.elapsed()))).await
+            instance
+                .drain(millis(timeout.saturating_sub(started.elapsed())))
+                .await
         }
         .await;
         self.give_back(instance);
@@ -216,7 +225,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn closed() -> Error {
-    Error::new(ErrorKind::Drained, "the queue object is closed; open a new one")
+    Error::new(
+        ErrorKind::Drained,
+        "the queue object is closed; open a new one",
+    )
 }
 
 /// A duration in whole milliseconds, rounded up so that a wait is never cut short.

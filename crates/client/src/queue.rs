@@ -33,7 +33,10 @@ impl Queue {
     }
 
     pub(crate) fn new(pool: Arc<Pool>, config: Config) -> Self {
-        Self { pool, config: Arc::new(config) }
+        Self {
+            pool,
+            config: Arc::new(config),
+        }
     }
 
     /// The configuration.
@@ -52,7 +55,12 @@ impl Queue {
     ///
     /// [`ErrorKind::OutcomeUnknown`]: it may be in the queue. Every other kind: it is not.
     pub async fn publish(&self, message: impl Into<Message>) -> Result<PublishOutcome, Error> {
-        only(self.publish_all(vec![message.into().into()]).await.into_iter().map(|reply| reply.outcome))
+        only(
+            self.publish_all(vec![message.into().into()])
+                .await
+                .into_iter()
+                .map(|reply| reply.outcome),
+        )
     }
 
     /// Publishes messages in order. One reply for each; a failed one does not stop the others.
@@ -65,7 +73,13 @@ impl Queue {
                 |_, _| (),
             );
             replies.extend(work.await.unwrap_or_else(|error| {
-                vec![PublishReply { message_id: String::new(), outcome: Err(error) }; count]
+                vec![
+                    PublishReply {
+                        message_id: String::new(),
+                        outcome: Err(error)
+                    };
+                    count
+                ]
             }));
         }
         replies
@@ -115,7 +129,9 @@ impl Queue {
     ///
     /// [`ErrorKind::Server`] if one of the keys holds another type.
     pub async fn stats(&self) -> Result<Stats, Error> {
-        self.pool.run(|instance| Box::pin(instance.stats()), |_, _| ()).await
+        self.pool
+            .run(|instance| Box::pin(instance.stats()), |_, _| ())
+            .await
     }
 
     /// Moves at most `max` dead letters, oldest first, back to pending. Gives the number moved.
@@ -124,7 +140,9 @@ impl Queue {
     ///
     /// After a failure some may have been moved; call again for the rest.
     pub async fn redrive(&self, max: u64) -> Result<u64, Error> {
-        self.pool.run(move |instance| Box::pin(instance.redrive(max)), |_, _| ()).await
+        self.pool
+            .run(move |instance| Box::pin(instance.redrive(max)), |_, _| ())
+            .await
     }
 
     /// Refuses further publishes and claims on this object and its clones, waits for the calls
@@ -150,7 +168,9 @@ impl Queue {
 
 impl fmt::Debug for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").field("name", &self.config.name).finish_non_exhaustive()
+        f.debug_struct("Queue")
+            .field("name", &self.config.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -182,7 +202,9 @@ fn batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
 /// The answer of a batch of one.
 pub(crate) fn only<T>(answers: impl IntoIterator<Item = Result<T, Error>>) -> Result<T, Error> {
     answers.into_iter().next().unwrap_or_else(|| {
-        Err(Error::new(ErrorKind::Protocol, "the engine answered fewer items than it was asked"))
+        Err(Error::new(
+            ErrorKind::Protocol,
+            "the engine answered fewer items than it was asked",
+        ))
     })
 }
-

@@ -28,7 +28,10 @@ async fn open(proxy: &FaultProxy, engine: Engine, leases: bool) -> Queue {
 }
 
 fn message(payload: &str, key: Option<&str>) -> Outgoing {
-    Outgoing { payload: payload.into(), deduplication_key: key.map(Into::into) }
+    Outgoing {
+        payload: payload.into(),
+        deduplication_key: key.map(Into::into),
+    }
 }
 
 /// Claims until there is an answer; a lost one is asked for again, as a consumer does.
@@ -43,31 +46,70 @@ async fn claim(queue: &Queue, max: u32) -> Vec<Delivery> {
 
 /// Publishes, claims, renews and settles; every answer must be as if nothing had happened.
 async fn work(queue: &Queue, leases: bool, context: &str) {
-    let replies =
-        queue.publish_all(vec![message("a", None), message("b", Some("k")), message("c", None)]).await;
+    let replies = queue
+        .publish_all(vec![
+            message("a", None),
+            message("b", Some("k")),
+            message("c", None),
+        ])
+        .await;
     for reply in replies {
         assert_eq!(reply.outcome, Ok(PublishOutcome::Published), "{context}");
     }
     let replies = queue.publish_all(vec![message("again", Some("k"))]).await;
-    assert_eq!(replies[0].outcome, Ok(PublishOutcome::Duplicate), "{context}");
+    assert_eq!(
+        replies[0].outcome,
+        Ok(PublishOutcome::Duplicate),
+        "{context}"
+    );
 
     let mut claimed = claim(queue, 2).await;
     claimed.extend(claim(queue, 2).await);
-    let payloads: Vec<_> = claimed.iter().map(|delivery| delivery.payload.as_deref().unwrap()).collect();
+    let payloads: Vec<_> = claimed
+        .iter()
+        .map(|delivery| delivery.payload.as_deref().unwrap())
+        .collect();
     assert_eq!(payloads, [b"a", b"b", b"c"], "{context}");
     if leases {
-        let tokens: Vec<_> = claimed.iter().map(|delivery| delivery.lease.token.as_deref().unwrap()).collect();
-        assert_eq!(tokens, ["1", "2", "3"], "{context}: a token was used up by a second claim");
-        assert!(claimed.iter().all(|delivery| delivery.delivery_count == 1), "{context}");
-        let leases = claimed.iter().map(|delivery| delivery.lease.clone()).collect();
+        let tokens: Vec<_> = claimed
+            .iter()
+            .map(|delivery| delivery.lease.token.as_deref().unwrap())
+            .collect();
+        assert_eq!(
+            tokens,
+            ["1", "2", "3"],
+            "{context}: a token was used up by a second claim"
+        );
+        assert!(
+            claimed.iter().all(|delivery| delivery.delivery_count == 1),
+            "{context}"
+        );
+        let leases = claimed
+            .iter()
+            .map(|delivery| delivery.lease.clone())
+            .collect();
         for renewed in queue.renew(leases).await {
-            assert!(matches!(renewed, Ok(RenewOutcome::Renewed(_))), "{context}: {renewed:?}");
+            assert!(
+                matches!(renewed, Ok(RenewOutcome::Renewed(_))),
+                "{context}: {renewed:?}"
+            );
         }
     }
     for (at, delivery) in claimed.iter().enumerate() {
-        let settlement = if at == 1 { Settlement::Fail } else { Settlement::Ack };
-        let request = SettleRequest { lease: delivery.lease.clone(), settlement };
-        assert_eq!(queue.settle(vec![request]).await, [Ok(SettleOutcome::Done)], "{context}");
+        let settlement = if at == 1 {
+            Settlement::Fail
+        } else {
+            Settlement::Ack
+        };
+        let request = SettleRequest {
+            lease: delivery.lease.clone(),
+            settlement,
+        };
+        assert_eq!(
+            queue.settle(vec![request]).await,
+            [Ok(SettleOutcome::Done)],
+            "{context}"
+        );
     }
     assert!(claim(queue, 5).await.is_empty(), "{context}");
 }
@@ -75,7 +117,9 @@ async fn work(queue: &Queue, leases: bool, context: &str) {
 /// What may stay: the counter, the deduplication key, and what expires by itself.
 async fn check_leftovers(connection: &Connection, context: &str) {
     for key in connection.execute(&[b"KEYS", b"*"], 5_000).await.unwrap() {
-        let Value::Bytes(key) = key else { panic!("{key:?}") };
+        let Value::Bytes(key) = key else {
+            panic!("{key:?}")
+        };
         let lives = connection.execute(&[b"PTTL", &key], 5_000).await.unwrap();
         let key = String::from_utf8(key).unwrap();
         assert!(
@@ -135,15 +179,26 @@ for_both_engines! {
 /// A server that is killed and comes back: the queue goes on by itself.
 async fn a_restart(engine: Engine) {
     let mut server = RedisServer::builder().durable().start();
-    let queue = Queue::builder("q").redis(server.url()).engine(engine).open().await.unwrap();
+    let queue = Queue::builder("q")
+        .redis(server.url())
+        .engine(engine)
+        .open()
+        .await
+        .unwrap();
     queue.publish("before").await.unwrap();
     let delivery = claim(&queue, 1).await.remove(0);
     server.kill9();
     let waiting = tokio::spawn({
         let queue = queue.clone();
         async move {
-            let request = SettleRequest { lease: delivery.lease, settlement: Settlement::Ack };
-            (queue.settle(vec![request]).await, queue.publish("after").await)
+            let request = SettleRequest {
+                lease: delivery.lease,
+                settlement: Settlement::Ack,
+            };
+            (
+                queue.settle(vec![request]).await,
+                queue.publish("after").await,
+            )
         }
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -151,7 +206,10 @@ async fn a_restart(engine: Engine) {
     let (settled, published) = waiting.await.unwrap();
     assert_eq!(settled, [Ok(SettleOutcome::Done)]);
     assert_eq!(published, Ok(PublishOutcome::Published));
-    assert_eq!(claim(&queue, 5).await[0].payload.as_deref(), Ok(b"after".as_slice()));
+    assert_eq!(
+        claim(&queue, 5).await[0].payload.as_deref(),
+        Ok(b"after".as_slice())
+    );
 }
 
 #[tokio::test]

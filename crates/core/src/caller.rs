@@ -76,7 +76,9 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
             let waiting: Vec<usize> = (0..calls.len()).filter(|&at| done[at].is_none()).collect();
             let pending: Vec<&Invocation<'_>> = waiting.iter().map(|&at| &calls[at]).collect();
             let answers = self.attempt(&pending).await;
-            let spent = self.retry.is_spent(self.clock.now_ms().saturating_sub(started));
+            let spent = self
+                .retry
+                .is_spent(self.clock.now_ms().saturating_sub(started));
             for (at, answer) in waiting.into_iter().zip(answers) {
                 let again = matches!(&answer, Err(error) if error::is_transient(error)) && !spent;
                 if !again {
@@ -91,7 +93,9 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
             if done.iter().all(Option::is_some) {
                 return done.into_iter().flatten().collect();
             }
-            self.clock.sleep_ms(self.retry.delay_ms(attempt, &self.entropy)).await;
+            self.clock
+                .sleep_ms(self.retry.delay_ms(attempt, &self.entropy))
+                .await;
         }
     }
 
@@ -100,8 +104,12 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
     pub(crate) async fn attempt(&self, calls: &[&Invocation<'_>]) -> Vec<Answer> {
         #[cfg(test)]
         calls.iter().for_each(|call| crate::contract::check(call));
-        let mut answers = self.send(calls.iter().map(|call| call.argv(false)).collect()).await;
-        let unknown: Vec<usize> = (0..calls.len()).filter(|&at| is_noscript(&answers[at])).collect();
+        let mut answers = self
+            .send(calls.iter().map(|call| call.argv(false)).collect())
+            .await;
+        let unknown: Vec<usize> = (0..calls.len())
+            .filter(|&at| is_noscript(&answers[at]))
+            .collect();
         if unknown.is_empty() {
             return answers;
         }
@@ -128,9 +136,10 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
         }
         let borrowed: Vec<&[&[u8]]> = commands.iter().map(Vec::as_slice).collect();
         match self.redis.pipeline(&borrowed, self.timeout_ms).await {
-            Ok(replies) if replies.len() == commands.len() => {
-                replies.into_iter().map(|reply| reply.map_err(RedisError::Server)).collect()
-            }
+            Ok(replies) if replies.len() == commands.len() => replies
+                .into_iter()
+                .map(|reply| reply.map_err(RedisError::Server))
+                .collect(),
             Ok(replies) => {
                 let error = RedisError::UnsupportedReply(format!(
                     "{} replies to {} commands",
@@ -146,7 +155,9 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
     /// Deletes keys that expire anyway. Failures do not matter.
     pub(crate) async fn delete(&self, keys: &[&[u8]]) {
         if !keys.is_empty() {
-            let command = core::iter::once(b"DEL".as_slice()).chain(keys.iter().copied()).collect();
+            let command = core::iter::once(b"DEL".as_slice())
+                .chain(keys.iter().copied())
+                .collect();
             let _ = self.send(vec![command]).await;
         }
     }

@@ -40,7 +40,10 @@ impl ServerError {
     /// Splits an error line (without its leading `-`) at the first space.
     pub fn from_line(line: &str) -> Self {
         let (code, message) = line.split_once(' ').unwrap_or((line, ""));
-        Self { code: code.into(), message: message.into() }
+        Self {
+            code: code.into(),
+            message: message.into(),
+        }
     }
 }
 

@@ -28,13 +28,24 @@ impl Roles {
     fn parse(script: &Script, kind: &str) -> Self {
         let mut roles = Self::default();
         for line in header(script) {
-            let Some(rest) = line.strip_prefix(&format!("{kind}[")) else { continue };
+            let Some(rest) = line.strip_prefix(&format!("{kind}[")) else {
+                continue;
+            };
             let (index, rest) = rest.split_once(']').expect("a closing bracket");
-            assert!(!roles.repeats, "{}: a role after the repeated one", script.name);
+            assert!(
+                !roles.repeats,
+                "{}: a role after the repeated one",
+                script.name
+            );
             roles.repeats = index.ends_with("..");
-            let position = index.trim_end_matches("..").parse::<usize>().expect("a position");
+            let position = index
+                .trim_end_matches("..")
+                .parse::<usize>()
+                .expect("a position");
             assert_eq!(position, roles.names.len() + 1, "{}: {line}", script.name);
-            roles.names.push(rest.split_whitespace().next().expect("a role").to_string());
+            roles
+                .names
+                .push(rest.split_whitespace().next().expect("a role").to_string());
         }
         roles
     }
@@ -45,10 +56,18 @@ impl Roles {
             true => self.names.split_at(self.names.len() - 1),
             false => (self.names.as_slice(), [].as_slice()),
         };
-        assert!(pushed.len() >= fixed.len(), "{} {kind}: {pushed:?}", script.name);
+        assert!(
+            pushed.len() >= fixed.len(),
+            "{} {kind}: {pushed:?}",
+            script.name
+        );
         assert_eq!(&pushed[..fixed.len()], fixed, "{} {kind}", script.name);
         for role in &pushed[fixed.len()..] {
-            assert!(!rest.is_empty() && Some(*role) == last, "{} {kind}: {role}", script.name);
+            assert!(
+                !rest.is_empty() && Some(*role) == last,
+                "{} {kind}: {role}",
+                script.name
+            );
         }
     }
 
@@ -63,11 +82,18 @@ impl Roles {
 
 /// The comment lines at the top, without their dashes.
 fn header(script: &Script) -> impl Iterator<Item = &'static str> {
-    script.source.lines().map_while(|line| line.strip_prefix("--")).map(str::trim)
+    script
+        .source
+        .lines()
+        .map_while(|line| line.strip_prefix("--"))
+        .map(str::trim)
 }
 
 fn summary(script: &Script) -> String {
-    let text = header(script).take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    let text = header(script)
+        .take_while(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
     let (name, summary) = text.split_once(": ").expect("a name and a summary");
     assert_eq!(name, script.name);
     summary.to_string()
@@ -113,7 +139,9 @@ impl StandIn {
         match argv[0] {
             b"LRANGE" => vec![Value::Bytes(b"letter".to_vec())],
             b"EVALSHA" => {
-                let index = ALL.iter().position(|script| script.sha1.as_bytes() == argv[1]);
+                let index = ALL
+                    .iter()
+                    .position(|script| script.sha1.as_bytes() == argv[1]);
                 self.seen.add(index.expect("a script of ours"));
                 self.reply.clone()
             }
@@ -127,8 +155,15 @@ impl Redis for StandIn {
         ready(Ok(self.answer(argv)))
     }
 
-    fn pipeline(&self, commands: &[&[&[u8]]], _: u32) -> impl Future<Output = PipelineReply> + Send {
-        ready(Ok(commands.iter().map(|argv| Ok(self.answer(argv))).collect()))
+    fn pipeline(
+        &self,
+        commands: &[&[&[u8]]],
+        _: u32,
+    ) -> impl Future<Output = PipelineReply> + Send {
+        ready(Ok(commands
+            .iter()
+            .map(|argv| Ok(self.answer(argv)))
+            .collect()))
     }
 }
 
@@ -158,8 +193,16 @@ fn now<T>(future: impl Future<Output = T>) -> T {
 #[test]
 fn every_script_is_called_as_its_header_says() {
     let seen = Arc::new(Seen::default());
-    let stand_in = |reply: Vec<Value>| StandIn { seen: Arc::clone(&seen), reply };
-    let one_claim = vec![Value::Int(1), Value::Int(1), Value::Bytes(b"S".to_vec()), Value::Int(1)];
+    let stand_in = |reply: Vec<Value>| StandIn {
+        seen: Arc::clone(&seen),
+        reply,
+    };
+    let one_claim = vec![
+        Value::Int(1),
+        Value::Int(1),
+        Value::Bytes(b"S".to_vec()),
+        Value::Int(1),
+    ];
     for leases in [true, false] {
         for log in [crate::config::Log::Off, crate::config::Log::Capped(5)] {
             let mut config = Config::new("q");
@@ -167,17 +210,31 @@ fn every_script_is_called_as_its_header_says() {
             if !leases {
                 (config.visibility_timeout_ms, config.max_delivery_count) = (None, None);
             }
-            let reply = if leases { vec![Value::Int(1)] } else { one_claim.clone() };
+            let reply = if leases {
+                vec![Value::Int(1)]
+            } else {
+                one_claim.clone()
+            };
             let mut queue =
                 Queue::new(config, stand_in(reply), stand_in(vec![]), stand_in(vec![])).unwrap();
             for deduplication_key in [None, Some(b"k".to_vec())] {
-                now(queue.publish(&[Outgoing { payload: b"p".to_vec(), deduplication_key }]));
+                now(queue.publish(&[Outgoing {
+                    payload: b"p".to_vec(),
+                    deduplication_key,
+                }]));
             }
             let _ = now(queue.claim(2, 0));
             let token = leases.then(|| "1".to_string());
-            let lease = Lease { stored: b"S".to_vec(), token, deadline_ms: None };
+            let lease = Lease {
+                stored: b"S".to_vec(),
+                token,
+                deadline_ms: None,
+            };
             for settlement in [Settlement::Ack, Settlement::Fail] {
-                now(queue.settle(&[SettleRequest { lease: lease.clone(), settlement }]));
+                now(queue.settle(&[SettleRequest {
+                    lease: lease.clone(),
+                    settlement,
+                }]));
             }
             now(queue.renew(&[lease]));
             let _ = now(queue.redrive(2));
@@ -210,5 +267,8 @@ fn the_readme_lists_the_contract() {
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lua/README.md");
     let readme = std::fs::read_to_string(path).unwrap();
-    assert!(readme.contains(&table), "lua/README.md should contain:\n{table}");
+    assert!(
+        readme.contains(&table),
+        "lua/README.md should contain:\n{table}"
+    );
 }

@@ -60,23 +60,29 @@ pub(crate) fn decode(stored: &[u8], strict: bool) -> Result<Envelope, Error> {
         return if strict {
             Err(malformed("has no envelope, which strict decoding asks for"))
         } else {
-            Ok(Envelope { id: None, payload: stored.into() })
+            Ok(Envelope {
+                id: None,
+                payload: stored.into(),
+            })
         };
     };
     let text = core::str::from_utf8(json).map_err(|_| malformed("is not UTF-8"))?;
-    let fields: Fields = serde_json::from_str(text).map_err(|_| malformed("is not a JSON object"))?;
+    let fields: Fields =
+        serde_json::from_str(text).map_err(|_| malformed("is not a JSON object"))?;
     let Some(Field::Text(id)) = fields.id else {
         return Err(malformed("has no string field 'id'"));
     };
     let payload = match (fields.payload, fields.payload_hex) {
         (Some(Field::Text(text)), None) => text.into_bytes(),
-        (None, Some(Field::Text(text))) => {
-            hex::decode(&text).map_err(|_| malformed("has a 'payload_hex' that is not hexadecimal"))?
-        }
+        (None, Some(Field::Text(text))) => hex::decode(&text)
+            .map_err(|_| malformed("has a 'payload_hex' that is not hexadecimal"))?,
         (Some(_), Some(_)) => return Err(malformed("has both 'payload' and 'payload_hex'")),
         _ => return Err(malformed("has no string field 'payload'")),
     };
-    Ok(Envelope { id: Some(id), payload })
+    Ok(Envelope {
+        id: Some(id),
+        payload,
+    })
 }
 
 fn malformed(what: &str) -> Error {
@@ -97,7 +103,9 @@ fn write_string(out: &mut Vec<u8>, text: &str) {
         let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
         // Writing a string into memory cannot fail.
         let json = serde_json::to_string(piece).unwrap_or_default();
-        let inner = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
+        let inner = json
+            .strip_prefix('"')
+            .and_then(|json| json.strip_suffix('"'));
         escape_beyond_ascii(out, inner.unwrap_or_default());
         rest = behind;
     }

@@ -14,9 +14,21 @@ fn written_bytes_equal_the_recorded_ones() {
     let cases: &[(&str, &str, &str)] = &[
         ("6e9dc55e1ea2435999e01d8b5df98b7e", "hello", r#""hello""#),
         ("91f2c249b9b943199c852803ceef2286", "", r#""""#),
-        ("9a73f5c49f7b4e6ea419037e0c699177", "\u{1f600}", r#""\ud83d\ude00""#),
-        ("f778a64f68f44be398ace08eb1488b2d", "\0\u{7f}\u{1e}", r#""\u0000\u007f\u001e""#),
-        ("cbddc013c9a7479ba23199a469723958", "plain/é", r#""plain/\u00e9""#),
+        (
+            "9a73f5c49f7b4e6ea419037e0c699177",
+            "\u{1f600}",
+            r#""\ud83d\ude00""#,
+        ),
+        (
+            "f778a64f68f44be398ace08eb1488b2d",
+            "\0\u{7f}\u{1e}",
+            r#""\u0000\u007f\u001e""#,
+        ),
+        (
+            "cbddc013c9a7479ba23199a469723958",
+            "plain/é",
+            r#""plain/\u00e9""#,
+        ),
         (
             "81a4bae289fe4638bf8e4fc230b3e5bc",
             r#"{"a": {"c": 1e-07, "d": 1e+16}, "b": 1}"#,
@@ -28,11 +40,19 @@ fn written_bytes_equal_the_recorded_ones() {
             r#""{\"id\": \"ord-1\", \"z\": [1, 2.5, true, null], \"\\u00e9\": \"\\u00fcn\\u00ef/\\\"x\\\"\"}""#,
         ),
         ("0", "\u{8}\u{c}\n\r\t\\", r#""\b\f\n\r\t\\""#),
-        ("0", "\u{80}\u{ffff}\u{10000}", r#""\u0080\uffff\ud800\udc00""#),
+        (
+            "0",
+            "\u{80}\u{ffff}\u{10000}",
+            r#""\u0080\uffff\ud800\udc00""#,
+        ),
     ];
     for (id, payload, written) in cases {
         let expected = stored(&alloc::format!(r#"{{"id":"{id}","payload":{written}}}"#));
-        assert_eq!(encode(id, payload.as_bytes()).unwrap(), expected, "{payload:?}");
+        assert_eq!(
+            encode(id, payload.as_bytes()).unwrap(),
+            expected,
+            "{payload:?}"
+        );
         let back = decode(&expected, true).unwrap();
         assert_eq!(back.id.as_deref(), Some(*id));
         assert_eq!(back.payload, payload.as_bytes());
@@ -56,9 +76,16 @@ fn reading_accepts_any_spelling() {
         r#"{"id":"i","extra":{"deep":[1,1e999,{"a":null}]},"payload":"p"}"#,
     ] {
         let envelope = decoded(json).unwrap_or_else(|error| panic!("{json}: {error}"));
-        assert_eq!((envelope.id.as_deref(), &*envelope.payload), (Some("i"), b"p".as_slice()), "{json}");
+        assert_eq!(
+            (envelope.id.as_deref(), &*envelope.payload),
+            (Some("i"), b"p".as_slice()),
+            "{json}"
+        );
     }
-    assert_eq!(decoded(r#"{"id":"","payload":""}"#).unwrap().id.as_deref(), Some(""));
+    assert_eq!(
+        decoded(r#"{"id":"","payload":""}"#).unwrap().id.as_deref(),
+        Some("")
+    );
 }
 
 #[test]
@@ -93,7 +120,10 @@ fn an_element_without_envelope_is_its_own_payload_unless_strict() {
     let raw = b"\x1eRMQ2:raw\xff";
     let envelope = decode(raw, false).unwrap();
     assert_eq!((envelope.id, &*envelope.payload), (None, raw.as_slice()));
-    assert_eq!(decode(raw, true).unwrap_err().kind, ErrorKind::MalformedMessage);
+    assert_eq!(
+        decode(raw, true).unwrap_err().kind,
+        ErrorKind::MalformedMessage
+    );
 }
 
 #[test]
@@ -118,6 +148,12 @@ fn what_no_host_could_take_in_one_reply_is_refused() {
         (alloc::vec![0xff; MAX_STORED_BYTES / 2 - 100], true),
         (alloc::vec![0xff; MAX_STORED_BYTES / 2], false),
     ] {
-        assert_eq!(encode("i", &payload).is_some(), fits, "{} of {}", payload.len(), payload[0]);
+        assert_eq!(
+            encode("i", &payload).is_some(),
+            fits,
+            "{} of {}",
+            payload.len(),
+            payload[0]
+        );
     }
 }

@@ -105,7 +105,13 @@ impl Error {
             ErrorKind::OutcomeUnknown | ErrorKind::Protocol => Retry::Unknown,
             _ => Retry::No,
         };
-        Self { kind, retry, message: message.into(), code: None, message_id: None }
+        Self {
+            kind,
+            retry,
+            message: message.into(),
+            code: None,
+            message_id: None,
+        }
     }
 
     /// The same error with other retry advice.
@@ -172,10 +178,17 @@ impl From<ServerError> for Error {
     fn from(error: ServerError) -> Self {
         // Out of memory is refused before anything is written, so it may be tried again, but
         // not in a tight loop: it is not in `passes`.
-        let retry = if passes(&error) || error.code == "OOM" { Retry::Yes } else { Retry::No };
-        Self::new(ErrorKind::Server, format!("Redis answered {error}; {}", remedy(&error)))
-            .with_retry(retry)
-            .with_code(error.code)
+        let retry = if passes(&error) || error.code == "OOM" {
+            Retry::Yes
+        } else {
+            Retry::No
+        };
+        Self::new(
+            ErrorKind::Server,
+            format!("Redis answered {error}; {}", remedy(&error)),
+        )
+        .with_retry(retry)
+        .with_code(error.code)
     }
 }
 
@@ -184,9 +197,10 @@ impl From<RedisError> for Error {
         let text = error.to_string();
         match error {
             RedisError::Server(server) => server.into(),
-            RedisError::NotSent(_) => {
-                Self::new(ErrorKind::Unavailable, format!("{text}; nothing was changed, try again"))
-            }
+            RedisError::NotSent(_) => Self::new(
+                ErrorKind::Unavailable,
+                format!("{text}; nothing was changed, try again"),
+            ),
             RedisError::Unknown(_) | RedisError::Timeout => Self::new(
                 ErrorKind::OutcomeUnknown,
                 format!("{text}; the call may have taken effect, look before you repeat it"),

@@ -136,7 +136,11 @@ pub(crate) struct EventBuffer {
 
 impl EventBuffer {
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { events: VecDeque::new(), capacity, dropped: 0 }
+        Self {
+            events: VecDeque::new(),
+            capacity,
+            dropped: 0,
+        }
     }
 
     pub(crate) fn push(&mut self, event: Event) {

@@ -42,7 +42,12 @@ pub struct Keys {
 impl Keys {
     /// The keys of the queue `name`; `dead_letters` overrides the dead-letter list of a queue
     /// with a delivery limit.
-    pub(crate) fn new(name: &str, separator: &str, limited: bool, dead_letters: Option<&str>) -> Self {
+    pub(crate) fn new(
+        name: &str,
+        separator: &str,
+        limited: bool,
+        dead_letters: Option<&str>,
+    ) -> Self {
         let list = |word: &str| format!("{name}{separator}{word}");
         let processing = list("processing");
         let meta = |word: &str| format!("{processing}:{word}");
@@ -79,7 +84,12 @@ impl Keys {
 
     /// The marker of a deduplicated publish.
     pub fn publish_marker(deduplication_key: &[u8], operation_id: &str) -> Vec<u8> {
-        [deduplication_key, b":publish_operation_result:", operation_id.as_bytes()].concat()
+        [
+            deduplication_key,
+            b":publish_operation_result:",
+            operation_id.as_bytes(),
+        ]
+        .concat()
     }
 
     /// The marker of a plain publish: a key of our own, since the original has none.
@@ -90,7 +100,10 @@ impl Keys {
     /// The marker of a settlement, and of a return to pending.
     pub fn operation_marker(&self, token: Option<&str>, operation_id: &str) -> String {
         match token {
-            Some(token) => format!("{}:operation_result:{token}:{operation_id}", self.processing),
+            Some(token) => format!(
+                "{}:operation_result:{token}:{operation_id}",
+                self.processing
+            ),
             None => format!("{}:operation_result:{operation_id}", self.processing),
         }
     }

@@ -15,7 +15,9 @@ pub(crate) struct Fields {
 
 impl Fields {
     pub(crate) fn new(reply: Vec<Value>) -> Self {
-        Self { values: reply.into_iter() }
+        Self {
+            values: reply.into_iter(),
+        }
     }
 
     pub(crate) fn int(&mut self) -> Result<i64, Error> {
@@ -73,7 +75,9 @@ fn unexpected(wanted: &str, found: Option<&Value>) -> Error {
     };
     Error::new(
         ErrorKind::Protocol,
-        format!("a script's reply has {found} in place of {wanted}; is this server a Redis of version 6.2 or later?"),
+        format!(
+            "a script's reply has {found} in place of {wanted}; is this server a Redis of version 6.2 or later?"
+        ),
     )
 }
 
@@ -123,7 +127,10 @@ impl ClaimReply {
             });
         }
         fields.end()?;
-        Ok(Self { claims, ..Self::default() })
+        Ok(Self {
+            claims,
+            ..Self::default()
+        })
     }
 
     /// The reply of `claim_lease`, which was given `ids` claim ids.
@@ -153,7 +160,11 @@ impl ClaimReply {
         let about = fields.optional_text()?;
         fields.end()?;
         let failure = failure.map(|line| (ServerError::from_line(&line), about));
-        Ok(Self { claims, side_effects, failure })
+        Ok(Self {
+            claims,
+            side_effects,
+            failure,
+        })
     }
 }
 
@@ -180,9 +191,20 @@ mod tests {
     #[test]
     fn claim_replies_are_read_whole_or_refused() {
         let reply = vec![
-            Value::Int(1), Value::Int(2), text("S"), text("7"), Value::Int(99), Value::Int(3), Value::Int(1),
-            Value::Int(1), text("dead_lettered"), text(""), Value::Int(4), Value::Int(0),
-            text("OOM no memory"), text("id"),
+            Value::Int(1),
+            Value::Int(2),
+            text("S"),
+            text("7"),
+            Value::Int(99),
+            Value::Int(3),
+            Value::Int(1),
+            Value::Int(1),
+            text("dead_lettered"),
+            text(""),
+            Value::Int(4),
+            Value::Int(0),
+            text("OOM no memory"),
+            text("id"),
         ];
         let read = ClaimReply::with_lease(reply.clone(), 2).unwrap();
         assert_eq!(read.claims[0].position, 1);
@@ -196,9 +218,15 @@ mod tests {
             assert_eq!(error.kind, ErrorKind::Protocol);
             let mut broken = reply.clone();
             broken[cut] = Value::Nil;
-            assert_eq!(ClaimReply::with_lease(broken, 2).unwrap_err().kind, ErrorKind::Protocol);
+            assert_eq!(
+                ClaimReply::with_lease(broken, 2).unwrap_err().kind,
+                ErrorKind::Protocol
+            );
         }
-        assert_eq!(ClaimReply::with_lease(reply, 1).unwrap_err().kind, ErrorKind::Protocol);
+        assert_eq!(
+            ClaimReply::with_lease(reply, 1).unwrap_err().kind,
+            ErrorKind::Protocol
+        );
         for count in [-1, i64::MIN, i64::MAX] {
             assert!(ClaimReply::with_lease(vec![Value::Int(count)], 1).is_err());
             assert!(ClaimReply::without_lease(vec![Value::Int(count)], 1).is_err());

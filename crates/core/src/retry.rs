@@ -38,7 +38,9 @@ impl RetryPolicy {
         let doubled = self
             .initial_delay_ms
             .saturating_mul(1_u64.checked_shl(attempt - 1).unwrap_or(u64::MAX));
-        doubled.saturating_add(below(JITTER_MS + 1, entropy)).min(self.max_delay_ms)
+        doubled
+            .saturating_add(below(JITTER_MS + 1, entropy))
+            .min(self.max_delay_ms)
     }
 }
 
@@ -66,7 +68,9 @@ mod tests {
     fn pauses_double_from_the_initial_one_up_to_the_longest() {
         let policy = RetryPolicy::new(&Config::new("q"));
         let pauses = |jitter| {
-            (1..=12).map(|n| policy.delay_ms(n, &Fixed(jitter))).collect::<alloc::vec::Vec<_>>()
+            (1..=12)
+                .map(|n| policy.delay_ms(n, &Fixed(jitter)))
+                .collect::<alloc::vec::Vec<_>>()
         };
         assert_eq!(
             pauses(0),
@@ -74,7 +78,9 @@ mod tests {
         );
         assert_eq!(
             pauses(100),
-            [110, 120, 140, 180, 260, 420, 740, 1380, 2660, 5000, 5000, 5000]
+            [
+                110, 120, 140, 180, 260, 420, 740, 1380, 2660, 5000, 5000, 5000
+            ]
         );
         assert_eq!(policy.delay_ms(64, &Fixed(0)), 5000);
         assert_eq!(policy.delay_ms(u32::MAX, &Fixed(0)), 5000);

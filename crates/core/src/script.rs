@@ -76,8 +76,16 @@ impl<'a> Invocation<'a> {
     pub(crate) fn argv(&self, full: bool) -> Vec<&[u8]> {
         let mut argv = Vec::with_capacity(3 + self.keys.len() + self.args.len());
         argv.push(if full { b"EVAL".as_slice() } else { b"EVALSHA" });
-        argv.push(if full { self.script.source.as_bytes() } else { self.script.sha1.as_bytes() });
-        argv.push(if self.keys.is_empty() { b"0" } else { self.key_count.as_bytes() });
+        argv.push(if full {
+            self.script.source.as_bytes()
+        } else {
+            self.script.sha1.as_bytes()
+        });
+        argv.push(if self.keys.is_empty() {
+            b"0"
+        } else {
+            self.key_count.as_bytes()
+        });
         argv.extend(self.keys.iter().map(AsRef::as_ref));
         argv.extend(self.args.iter().map(AsRef::as_ref));
         argv
@@ -85,7 +93,11 @@ impl<'a> Invocation<'a> {
 
     /// The size of its keys and arguments.
     pub(crate) fn bytes(&self) -> usize {
-        self.keys.iter().chain(&self.args).map(|part| part.len()).sum()
+        self.keys
+            .iter()
+            .chain(&self.args)
+            .map(|part| part.len())
+            .sum()
     }
 
     /// The key that records the first answer, for clean-up after the call.

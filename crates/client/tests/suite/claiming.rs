@@ -18,9 +18,19 @@ impl Redis for Narrow {
         let values = self.inner.execute(argv, timeout_ms).await?;
         let size: usize = values
             .iter()
-            .map(|value| if let Value::Bytes(bytes) = value { bytes.len() } else { 0 })
+            .map(|value| {
+                if let Value::Bytes(bytes) = value {
+                    bytes.len()
+                } else {
+                    0
+                }
+            })
             .sum();
-        if size > self.limit { Err(RedisError::TooLarge(size as u64)) } else { Ok(values) }
+        if size > self.limit {
+            Err(RedisError::TooLarge(size as u64))
+        } else {
+            Ok(values)
+        }
     }
 
     async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {

@@ -38,7 +38,12 @@ struct Lossy {
 impl Lossy {
     fn new(world: &World, loss: Loss) -> Self {
         let before = Arc::new(AtomicI64::new(i64::MAX));
-        Self { inner: world.connection.clone(), loss, before, count: 1 }
+        Self {
+            inner: world.connection.clone(),
+            loss,
+            before,
+            count: 1,
+        }
     }
 
     fn arm(&self, before: i64) {
@@ -50,7 +55,10 @@ impl Lossy {
         before <= 0 && before > -self.count
     }
 
-    async fn lose<T>(&self, run: impl Future<Output = Result<T, RedisError>>) -> Result<T, RedisError> {
+    async fn lose<T>(
+        &self,
+        run: impl Future<Output = Result<T, RedisError>>,
+    ) -> Result<T, RedisError> {
         if !self.hits() {
             return run.await;
         }

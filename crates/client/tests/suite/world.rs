@@ -9,21 +9,21 @@ use leaseline_redis::testing::RedisServer;
 
 /// Which Redis a test runs against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Real,
     Embedded,
 }
 
 /// A server of its own, and the engine under test.
-pub struct World {
-    pub engine: Engine,
-    pub connection: Connection,
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    pub(crate) connection: Connection,
     /// Keeps a real server running.
-    pub server: Option<RedisServer>,
+    pub(crate) server: Option<RedisServer>,
 }
 
 impl World {
-    pub async fn new(engine: Engine, kind: Kind) -> Self {
+    pub(crate) async fn new(engine: Engine, kind: Kind) -> Self {
         let (server, connection) = match kind {
             Kind::Embedded => (None, Connection::open(EMBEDDED).await.unwrap()),
             Kind::Real => {
@@ -32,15 +32,22 @@ impl World {
                 (Some(server), connection)
             }
         };
-        Self { engine, connection, server }
+        Self {
+            engine,
+            connection,
+            server,
+        }
     }
 
     /// The queue `q`, changed by `change`.
-    pub async fn queue(&self, change: impl FnOnce(&mut leaseline::Config)) -> Queue {
+    pub(crate) async fn queue(&self, change: impl FnOnce(&mut leaseline::Config)) -> Queue {
         self.try_queue(change).await.unwrap()
     }
 
-    pub async fn try_queue(&self, change: impl FnOnce(&mut leaseline::Config)) -> Result<Queue, Error> {
+    pub(crate) async fn try_queue(
+        &self,
+        change: impl FnOnce(&mut leaseline::Config),
+    ) -> Result<Queue, Error> {
         Queue::builder("q")
             .connection(self.connection.clone())
             .engine(self.engine)
@@ -50,26 +57,41 @@ impl World {
     }
 
     /// A raw command.
-    pub async fn redis(&self, argv: &[&str]) -> Vec<Value> {
+    pub(crate) async fn redis(&self, argv: &[&str]) -> Vec<Value> {
         let argv: Vec<&[u8]> = argv.iter().map(|argument| argument.as_bytes()).collect();
-        self.connection.execute(&argv, 5_000).await.unwrap_or_else(|error| panic!("{argv:?}: {error}"))
+        self.connection
+            .execute(&argv, 5_000)
+            .await
+            .unwrap_or_else(|error| panic!("{argv:?}: {error}"))
     }
 
     /// The names of all keys, sorted.
-    pub async fn keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> = self.redis(&["KEYS", "*"]).await.into_iter().map(text).collect();
+    pub(crate) async fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = self
+            .redis(&["KEYS", "*"])
+            .await
+            .into_iter()
+            .map(text)
+            .collect();
         keys.sort();
         keys
     }
 
     /// A list, head first.
-    pub async fn list(&self, key: &str) -> Vec<String> {
-        self.redis(&["LRANGE", key, "0", "-1"]).await.into_iter().map(text).collect()
+    pub(crate) async fn list(&self, key: &str) -> Vec<String> {
+        self.redis(&["LRANGE", key, "0", "-1"])
+            .await
+            .into_iter()
+            .map(text)
+            .collect()
     }
 
     /// Lets every lease of the queue expire, by the score and not by the clock.
-    pub async fn expire_leases(&self) {
-        for stored in self.redis(&["ZRANGE", "q::processing:lease_deadlines", "0", "-1"]).await {
+    pub(crate) async fn expire_leases(&self) {
+        for stored in self
+            .redis(&["ZRANGE", "q::processing:lease_deadlines", "0", "-1"])
+            .await
+        {
             let stored = bytes(stored);
             let argv: [&[u8]; 4] = [b"ZADD", b"q::processing:lease_deadlines", b"1", &stored];
             self.connection.execute(&argv, 5_000).await.unwrap();
@@ -77,69 +99,95 @@ impl World {
     }
 }
 
-pub fn bytes(value: Value) -> Vec<u8> {
+pub(crate) fn bytes(value: Value) -> Vec<u8> {
     match value {
         Value::Bytes(bytes) => bytes,
         other => panic!("{other:?} is not a string"),
     }
 }
 
-pub fn text(value: Value) -> String {
+pub(crate) fn text(value: Value) -> String {
     String::from_utf8_lossy(&bytes(value)).into_owned()
 }
 
-pub fn outgoing(payload: &str) -> Outgoing {
-    Outgoing { payload: payload.into(), deduplication_key: None }
+pub(crate) fn outgoing(payload: &str) -> Outgoing {
+    Outgoing {
+        payload: payload.into(),
+        deduplication_key: None,
+    }
 }
 
-pub fn keyed(payload: &str, key: &str) -> Outgoing {
-    Outgoing { payload: payload.into(), deduplication_key: Some(key.into()) }
+pub(crate) fn keyed(payload: &str, key: &str) -> Outgoing {
+    Outgoing {
+        payload: payload.into(),
+        deduplication_key: Some(key.into()),
+    }
 }
 
 /// Publishes, and expects every message to be accepted.
-pub async fn publish(queue: &Queue, payloads: &[&str]) {
-    for reply in queue.publish_all(payloads.iter().map(|payload| outgoing(payload)).collect()).await {
+pub(crate) async fn publish(queue: &Queue, payloads: &[&str]) {
+    for reply in queue
+        .publish_all(payloads.iter().map(|payload| outgoing(payload)).collect())
+        .await
+    {
         reply.outcome.unwrap();
     }
 }
 
 /// Claims at most `max` without waiting.
-pub async fn claim(queue: &Queue, max: u32) -> Vec<Delivery> {
+pub(crate) async fn claim(queue: &Queue, max: u32) -> Vec<Delivery> {
     queue.claim(max, Duration::ZERO).await.unwrap()
 }
 
 /// Claims one message, which must be there.
-pub async fn claim_one(queue: &Queue) -> Delivery {
+pub(crate) async fn claim_one(queue: &Queue) -> Delivery {
     claim(queue, 1).await.pop().expect("a message to claim")
 }
 
-pub fn payload(delivery: &Delivery) -> &str {
+pub(crate) fn payload(delivery: &Delivery) -> &str {
     std::str::from_utf8(delivery.payload.as_ref().unwrap()).unwrap()
 }
 
-pub fn payloads(deliveries: &[Delivery]) -> Vec<&str> {
+pub(crate) fn payloads(deliveries: &[Delivery]) -> Vec<&str> {
     deliveries.iter().map(payload).collect()
 }
 
-pub fn token(delivery: &Delivery) -> u64 {
-    delivery.lease.token.as_ref().expect("a token").parse().unwrap()
+pub(crate) fn token(delivery: &Delivery) -> u64 {
+    delivery
+        .lease
+        .token
+        .as_ref()
+        .expect("a token")
+        .parse()
+        .unwrap()
 }
 
-pub async fn settle(queue: &Queue, lease: &Lease, settlement: Settlement) -> Result<SettleOutcome, Error> {
-    let request = SettleRequest { lease: lease.clone(), settlement };
+pub(crate) async fn settle(
+    queue: &Queue,
+    lease: &Lease,
+    settlement: Settlement,
+) -> Result<SettleOutcome, Error> {
+    let request = SettleRequest {
+        lease: lease.clone(),
+        settlement,
+    };
     queue.settle(vec![request]).await.pop().unwrap()
 }
 
-pub async fn ack(queue: &Queue, delivery: &Delivery) -> SettleOutcome {
-    settle(queue, &delivery.lease, Settlement::Ack).await.unwrap()
+pub(crate) async fn ack(queue: &Queue, delivery: &Delivery) -> SettleOutcome {
+    settle(queue, &delivery.lease, Settlement::Ack)
+        .await
+        .unwrap()
 }
 
-pub async fn fail(queue: &Queue, delivery: &Delivery) -> SettleOutcome {
-    settle(queue, &delivery.lease, Settlement::Fail).await.unwrap()
+pub(crate) async fn fail(queue: &Queue, delivery: &Delivery) -> SettleOutcome {
+    settle(queue, &delivery.lease, Settlement::Fail)
+        .await
+        .unwrap()
 }
 
 /// Claims without leases.
-pub fn without_leases(config: &mut leaseline::Config) {
+pub(crate) fn without_leases(config: &mut leaseline::Config) {
     config.visibility_timeout_ms = None;
     config.max_delivery_count = None;
 }

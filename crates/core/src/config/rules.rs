@@ -99,9 +99,9 @@ impl Config {
             );
         }
         match &self.dead_letter_queue {
-            Some(_) if self.max_delivery_count.is_none() => {
-                breach("dead_letter_queue needs max_delivery_count; set it, or remove the dead-letter queue")
-            }
+            Some(_) if self.max_delivery_count.is_none() => breach(
+                "dead_letter_queue needs max_delivery_count; set it, or remove the dead-letter queue",
+            ),
             Some(key) if key.trim().is_empty() => {
                 breach("dead_letter_queue is blank; name a list, or leave it out")
             }
@@ -128,9 +128,17 @@ impl Config {
 
     fn check_durations(&self) -> Result<(), Error> {
         let durations = [
-            ("visibility_timeout_ms", self.visibility_timeout_ms.unwrap_or(1), 1),
+            (
+                "visibility_timeout_ms",
+                self.visibility_timeout_ms.unwrap_or(1),
+                1,
+            ),
             ("deduplication_ttl_ms", self.deduplication_ttl_ms, 1),
-            ("overload_block_timeout_ms", self.overload_block_timeout_ms, 0),
+            (
+                "overload_block_timeout_ms",
+                self.overload_block_timeout_ms,
+                0,
+            ),
             ("retry_budget_ms", self.retry_budget_ms, 0),
             ("retry_initial_delay_ms", self.retry_initial_delay_ms, 1),
             ("retry_max_delay_ms", self.retry_max_delay_ms, 1),
@@ -141,7 +149,9 @@ impl Config {
                 return breach(&format!("{name} is {value}; use {least} or more"));
             }
             if value > MAX_DURATION_MS {
-                return breach(&format!("{name} is {value}; use at most {MAX_DURATION_MS} (ten years)"));
+                return breach(&format!(
+                    "{name} is {value}; use at most {MAX_DURATION_MS} (ten years)"
+                ));
             }
         }
         if self.retry_initial_delay_ms > self.retry_max_delay_ms {
@@ -152,7 +162,12 @@ impl Config {
 
     fn check_keys(&self) -> Result<(), Error> {
         let keys = self.keys();
-        let lists = [&keys.pending, &keys.processing, &keys.completed, &keys.failed];
+        let lists = [
+            &keys.pending,
+            &keys.processing,
+            &keys.completed,
+            &keys.failed,
+        ];
         if let Some(key) = &self.dead_letter_queue
             && (lists.contains(&key)
                 || key.starts_with(&keys.deduplication_prefix)
@@ -172,7 +187,9 @@ impl Config {
             ));
         }
         let home = slot::slot(keys.pending.as_bytes());
-        let others = lists.into_iter().chain([&keys.dead_letters, &keys.deduplication_prefix]);
+        let others = lists
+            .into_iter()
+            .chain([&keys.dead_letters, &keys.deduplication_prefix]);
         for key in others {
             if slot::slot(key.as_bytes()) != home {
                 return breach(&format!(

@@ -49,7 +49,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             ));
         }
         let started = self.caller.clock.now_ms();
-        let claimed = if self.drained { Ok(Vec::new()) } else { self.claim_or_recover(max, wait_ms).await };
+        let claimed = if self.drained {
+            Ok(Vec::new())
+        } else {
+            self.claim_or_recover(max, wait_ms).await
+        };
         match &claimed {
             Err(error) => {
                 let mut event = self.event(Operation::Claim, Outcome::Failure, started);
@@ -100,7 +104,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                     // No host like this one can take it; its lease brings it to the dead letters.
                     self.claim_ids.close(ids);
                     let message = format!("{error}; the claimed message is left to its lease");
-                    return Err(Error::new(ErrorKind::PayloadTooLarge, message).with_retry(Retry::Yes));
+                    return Err(
+                        Error::new(ErrorKind::PayloadTooLarge, message).with_retry(Retry::Yes)
+                    );
                 }
                 Err(error) if error::is_transient(&error) => {
                     return Err(self.exhausted(ids, error, 1));
@@ -151,7 +157,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 None if remaining == 0 => return Ok(Vec::new()),
                 // A new id for every look, so that a late duplicate of this one takes nothing.
                 None => ids = self.open_ids(max),
-                Some(error) if wait_ms == 0 && attempts == 2 => return Err(self.exhausted(&ids, error, attempts)),
+                Some(error) if wait_ms == 0 && attempts == 2 => {
+                    return Err(self.exhausted(&ids, error, attempts));
+                }
                 Some(_) if wait_ms == 0 => continue,
                 // From here on only what an attempt has recorded may be taken.
                 Some(error) if remaining == 0 => {
@@ -163,7 +171,10 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 }
                 Some(_) => {}
             }
-            self.caller.clock.sleep_ms(remaining.min(POLL_INTERVAL_MS)).await;
+            self.caller
+                .clock
+                .sleep_ms(remaining.min(POLL_INTERVAL_MS))
+                .await;
         }
     }
 
@@ -194,7 +205,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     pub(super) async fn claim_once(&self, ids: &[String], mode: Mode) -> Answer {
         let call = self.claim_call(ids, mode);
         let mut answers = self.caller.attempt(&[&call]).await;
-        answers.pop().unwrap_or(Err(RedisError::UnsupportedReply("no reply".into())))
+        answers
+            .pop()
+            .unwrap_or(Err(RedisError::UnsupportedReply("no reply".into())))
     }
 
     fn claim_call<'a>(&'a self, ids: &'a [String], mode: Mode) -> Invocation<'a> {
@@ -215,18 +228,32 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 .key("dead_letters", keys.dead_letters.as_bytes())
                 .key("claim_refs", keys.claim_refs.as_bytes())
                 .number("lease_ms", lease_ms)
-                .number("max_deliveries", self.config.max_delivery_count.unwrap_or(0).into());
+                .number(
+                    "max_deliveries",
+                    self.config.max_delivery_count.unwrap_or(0).into(),
+                );
         }
         call = call
             .key("claim_ids", keys.claim_ids.as_bytes())
             .key("claim_backrefs", keys.claim_backrefs.as_bytes())
             .number(
                 "record_ttl_ms",
-                self.config.visibility_timeout_ms.unwrap_or(RECORD_TTL_WITHOUT_LEASE_MS),
+                self.config
+                    .visibility_timeout_ms
+                    .unwrap_or(RECORD_TTL_WITHOUT_LEASE_MS),
             )
-            .arg("mode", if mode == Mode::Claim { b"claim".as_slice() } else { b"replay" });
+            .arg(
+                "mode",
+                if mode == Mode::Claim {
+                    b"claim".as_slice()
+                } else {
+                    b"replay"
+                },
+            );
         for id in ids {
-            call = call.key("claim_result", keys.claim_result(id).into_bytes()).arg("claim_id", id.as_bytes());
+            call = call
+                .key("claim_result", keys.claim_result(id).into_bytes())
+                .arg("claim_id", id.as_bytes());
         }
         call
     }
@@ -242,7 +269,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     /// Takes over an answered claim: closes its ids and tells what it did.
     async fn accept(&mut self, ids: &[String], reply: ClaimReply) -> Result<Vec<Delivery>, Error> {
         for effect in reply.side_effects {
-            let operation = if effect.dead_lettered { Operation::Dlq } else { Operation::ClaimReclaim };
+            let operation = if effect.dead_lettered {
+                Operation::Dlq
+            } else {
+                Operation::ClaimReclaim
+            };
             let mut event = Event::new(operation, Outcome::Success);
             if effect.dead_lettered {
                 event.destination = Some(self.keys.dead_letters.clone());
@@ -277,7 +308,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             self.caller.delete(&results).await;
         }
         self.claim_ids.close(ids);
-        Ok(reply.claims.into_iter().map(|claimed| self.delivery(claimed)).collect())
+        Ok(reply
+            .claims
+            .into_iter()
+            .map(|claimed| self.delivery(claimed))
+            .collect())
     }
 
     fn delivery(&self, claimed: Claimed) -> Delivery {

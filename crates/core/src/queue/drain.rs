@@ -53,7 +53,10 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 Ok(()) => self.claim_ids.close(&[id]),
                 Err(error) if error::is_transient(&error) => {
                     let remaining = deadline.saturating_sub(self.caller.clock.now_ms());
-                    self.caller.clock.sleep_ms(remaining.min(RETRY_PAUSE_MS)).await;
+                    self.caller
+                        .clock
+                        .sleep_ms(remaining.min(RETRY_PAUSE_MS))
+                        .await;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -63,11 +66,15 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
 
     /// Gives the message of an open claim without lease, if it has one, back to pending.
     async fn give_back(&self, id: &String) -> Result<(), RedisError> {
-        let answer = self.claim_once(core::slice::from_ref(id), Mode::Replay).await?;
+        let answer = self
+            .claim_once(core::slice::from_ref(id), Mode::Replay)
+            .await?;
         let reply = self
             .read(Ok(answer), 1)
             .map_err(|error| RedisError::UnsupportedReply(error.message))?;
-        let Some(claimed) = reply.claims.into_iter().next() else { return Ok(()) };
+        let Some(claimed) = reply.claims.into_iter().next() else {
+            return Ok(());
+        };
         let keys = &self.keys;
         let marker = keys.operation_marker(None, &self.mint()).into_bytes();
         let call = Invocation::new(&script::RETURN)
@@ -81,8 +88,12 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             .arg("claim_id", id.as_bytes())
             .number("marker_ttl_ms", self.marker_ttl_ms());
         let mut answers = self.caller.attempt(&[&call]).await;
-        answers.pop().unwrap_or(Err(RedisError::UnsupportedReply("no reply".into())))?;
-        self.caller.delete(&call.marker().into_iter().collect::<alloc::vec::Vec<_>>()).await;
+        answers
+            .pop()
+            .unwrap_or(Err(RedisError::UnsupportedReply("no reply".into())))?;
+        self.caller
+            .delete(&call.marker().into_iter().collect::<alloc::vec::Vec<_>>())
+            .await;
         Ok(())
     }
 

@@ -23,15 +23,28 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     /// [`ErrorKind::Server`] if one of the keys holds another type.
     pub async fn stats(&mut self) -> Result<Stats, Error> {
         let keys = &self.keys;
-        let lists =
-            [&keys.pending, &keys.processing, &keys.completed, &keys.failed, &keys.dead_letters];
-        let commands = lists.map(|list| vec![b"LLEN".as_slice(), list.as_bytes()]).into();
+        let lists = [
+            &keys.pending,
+            &keys.processing,
+            &keys.completed,
+            &keys.failed,
+            &keys.dead_letters,
+        ];
+        let commands = lists
+            .map(|list| vec![b"LLEN".as_slice(), list.as_bytes()])
+            .into();
         let mut lengths = [0; 5];
         for (length, answer) in lengths.iter_mut().zip(self.caller.send(commands).await) {
             *length = reply::single_int(answer?)?.unsigned_abs();
         }
         let [pending, processing, completed, failed, dead_letters] = lengths;
-        Ok(Stats { pending, processing, completed, failed, dead_letters })
+        Ok(Stats {
+            pending,
+            processing,
+            completed,
+            failed,
+            dead_letters,
+        })
     }
 
     /// Moves at most `max` dead letters, oldest first, back to pending. Each gets a new id and a
@@ -67,14 +80,23 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
 
     async fn oldest_dead_letters(&self, count: u64) -> Result<Vec<Vec<u8>>, Error> {
         let first = format!("-{count}");
-        let command =
-            vec![b"LRANGE".as_slice(), self.keys.dead_letters.as_bytes(), first.as_bytes(), b"-1"];
+        let command = vec![
+            b"LRANGE".as_slice(),
+            self.keys.dead_letters.as_bytes(),
+            first.as_bytes(),
+            b"-1",
+        ];
         let mut letters = Vec::new();
         for answer in self.caller.send(vec![command]).await {
             for value in answer? {
                 match value {
                     Value::Bytes(letter) => letters.push(letter),
-                    _ => return Err(Error::new(ErrorKind::Protocol, "LRANGE answered no strings")),
+                    _ => {
+                        return Err(Error::new(
+                            ErrorKind::Protocol,
+                            "LRANGE answered no strings",
+                        ));
+                    }
                 }
             }
         }
@@ -87,7 +109,10 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let mut call = Invocation::new(&script::REDRIVE)
             .key("dead_letters", self.keys.dead_letters.as_bytes())
             .key("pending", self.keys.pending.as_bytes())
-            .key("marker", self.keys.redrive_marker(&operation_id).into_bytes())
+            .key(
+                "marker",
+                self.keys.redrive_marker(&operation_id).into_bytes(),
+            )
             .number("marker_ttl_ms", self.marker_ttl_ms());
         for letter in letters {
             // A letter that still is a stored message (it could not be unwrapped) goes back as it is.
@@ -105,10 +130,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         for called in self.caller.call(core::slice::from_ref(&call)).await {
             moved = reply::single_int(called.answer?)?.unsigned_abs();
             if !called.ambiguous {
-                self.caller.delete(&call.marker().into_iter().collect::<Vec<_>>()).await;
+                self.caller
+                    .delete(&call.marker().into_iter().collect::<Vec<_>>())
+                    .await;
             }
         }
         Ok(moved)
     }
 }
-

@@ -37,7 +37,10 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let mut outcomes: Vec<Option<Result<PublishOutcome, Error>>> = Vec::new();
         let mut accepted = Vec::new();
         for (at, message) in messages.iter().enumerate() {
-            match self.check_outgoing(message).and_then(|()| self.publish_call(&ids[at], message)) {
+            match self
+                .check_outgoing(message)
+                .and_then(|()| self.publish_call(&ids[at], message))
+            {
                 Ok(call) => {
                     accepted.push((at, call));
                     outcomes.push(None);
@@ -48,10 +51,15 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
 
         // A message that waits for room must not be overtaken by the next one, so then they go
         // one by one.
-        let batch = if self.config.overload_policy == OverloadPolicy::Block { 1 } else { usize::MAX };
+        let batch = if self.config.overload_policy == OverloadPolicy::Block {
+            1
+        } else {
+            usize::MAX
+        };
         while !accepted.is_empty() {
             let rest = accepted.split_off(batch.min(accepted.len()));
-            let (positions, calls): (Vec<usize>, Vec<Invocation<'_>>) = accepted.into_iter().unzip();
+            let (positions, calls): (Vec<usize>, Vec<Invocation<'_>>) =
+                accepted.into_iter().unzip();
             for (at, outcome) in positions.into_iter().zip(self.publish_calls(&calls).await) {
                 outcomes[at] = Some(outcome);
             }
@@ -63,12 +71,17 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             .zip(outcomes.into_iter().flatten())
             .map(|(message_id, outcome)| {
                 let outcome = outcome.map_err(|error| error.with_message_id(&message_id));
-                PublishReply { message_id, outcome }
+                PublishReply {
+                    message_id,
+                    outcome,
+                }
             })
             .collect();
         for reply in &replies {
             let mut event = match &reply.outcome {
-                Ok(PublishOutcome::Published) => self.event(Operation::Publish, Outcome::Success, started),
+                Ok(PublishOutcome::Published) => {
+                    self.event(Operation::Publish, Outcome::Success, started)
+                }
                 Ok(PublishOutcome::Duplicate) => {
                     self.event(Operation::PublishDedupHit, Outcome::Skipped, started)
                 }
@@ -99,7 +112,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 ),
             ));
         }
-        let Some(key) = &message.deduplication_key else { return Ok(()) };
+        let Some(key) = &message.deduplication_key else {
+            return Ok(());
+        };
         if key.is_empty() {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
@@ -127,7 +142,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             )
         })?;
         let operation_id = self.mint();
-        let cap = self.config.max_pending_length.map(|cap| format!("{cap}")).unwrap_or_default();
+        let cap = self
+            .config
+            .max_pending_length
+            .map(|cap| format!("{cap}"))
+            .unwrap_or_default();
         let policy = match self.config.overload_policy {
             OverloadPolicy::Raise => "raise",
             OverloadPolicy::DropOldest => "drop_oldest",
@@ -160,7 +179,10 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     }
 
     /// Runs the calls; a full queue is waited for as configured.
-    async fn publish_calls(&self, calls: &[Invocation<'static>]) -> Vec<Result<PublishOutcome, Error>> {
+    async fn publish_calls(
+        &self,
+        calls: &[Invocation<'static>],
+    ) -> Vec<Result<PublishOutcome, Error>> {
         let mut called = self.caller.call(calls).await;
         if let ([call], OverloadPolicy::Block) = (calls, self.config.overload_policy) {
             called = self.wait_for_room(call, called).await;
@@ -170,19 +192,33 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let markers: Vec<&[u8]> = calls
             .iter()
             .zip(&called)
-            .filter(|(_, called)| !called.ambiguous && matches!(&called.answer, Ok(reply) if !is_full(reply)))
+            .filter(|(_, called)| {
+                !called.ambiguous && matches!(&called.answer, Ok(reply) if !is_full(reply))
+            })
             .filter_map(|(call, _)| call.marker())
             .collect();
         self.caller.delete(&markers).await;
-        called.into_iter().map(|called| self.publish_outcome(called)).collect()
+        called
+            .into_iter()
+            .map(|called| self.publish_outcome(called))
+            .collect()
     }
 
-    async fn wait_for_room(&self, call: &Invocation<'static>, mut called: Vec<Called>) -> Vec<Called> {
+    async fn wait_for_room(
+        &self,
+        call: &Invocation<'static>,
+        mut called: Vec<Called>,
+    ) -> Vec<Called> {
         let timeout = self.config.overload_block_timeout_ms;
         let deadline = self.caller.clock.now_ms().saturating_add(timeout);
         let longest = MAX_BLOCK_PAUSE_MS.min(timeout / 10);
         let mut pause = FIRST_BLOCK_PAUSE_MS;
-        while let [Called { answer: Ok(reply), ambiguous }] = called.as_slice()
+        while let [
+            Called {
+                answer: Ok(reply),
+                ambiguous,
+            },
+        ] = called.as_slice()
             && is_full(reply)
         {
             let was_ambiguous = *ambiguous;
@@ -192,7 +228,10 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             }
             // Between 0.8 and 1.2 of the pause, so that producers do not return in step.
             let jittered = pause * (80 + below(41, &self.caller.entropy)) / 100;
-            self.caller.clock.sleep_ms(jittered.clamp(1, remaining)).await;
+            self.caller
+                .clock
+                .sleep_ms(jittered.clamp(1, remaining))
+                .await;
             pause = (pause * 2).min(longest.max(1));
             called = self.caller.call(core::slice::from_ref(call)).await;
             if was_ambiguous {
@@ -222,7 +261,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                     ),
                 );
                 // A lost attempt may still arrive when there is room.
-                Err(if called.ambiguous { error.with_retry(Retry::Unknown) } else { error })
+                Err(if called.ambiguous {
+                    error.with_retry(Retry::Unknown)
+                } else {
+                    error
+                })
             }
             other => Err(Error::new(
                 ErrorKind::Protocol,

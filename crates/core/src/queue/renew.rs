@@ -29,10 +29,14 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             }
         }
         for (at, called) in positions.into_iter().zip(self.caller.call(&calls).await) {
-            outcomes[at] = called.answer.and_then(reply::single_int).map(|deadline| match deadline {
-                1.. => RenewOutcome::Renewed(deadline.unsigned_abs()),
-                _ => RenewOutcome::Stale,
-            });
+            outcomes[at] =
+                called
+                    .answer
+                    .and_then(reply::single_int)
+                    .map(|deadline| match deadline {
+                        1.. => RenewOutcome::Renewed(deadline.unsigned_abs()),
+                        _ => RenewOutcome::Stale,
+                    });
         }
         for (lease, outcome) in leases.iter().zip(&outcomes) {
             let mut event = crate::event::Event::new(
@@ -61,12 +65,16 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 "this queue is configured without leases; set a visibility timeout to renew one",
             ));
         };
-        let token = lease.token.as_deref().filter(|token| token::is_valid(token)).ok_or_else(|| {
-            Error::new(
-                ErrorKind::InvalidArgument,
-                "the lease has no valid token; hand back the lease as the claim gave it",
-            )
-        })?;
+        let token = lease
+            .token
+            .as_deref()
+            .filter(|token| token::is_valid(token))
+            .ok_or_else(|| {
+                Error::new(
+                    ErrorKind::InvalidArgument,
+                    "the lease has no valid token; hand back the lease as the claim gave it",
+                )
+            })?;
         Ok(Invocation::new(&script::RENEW)
             .key("lease_deadlines", self.keys.lease_deadlines.as_bytes())
             .key("lease_tokens", self.keys.lease_tokens.as_bytes())

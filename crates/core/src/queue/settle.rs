@@ -19,7 +19,10 @@ use crate::token;
 impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     /// Settles leases, each on its own. The same call again, after a lost reply, gets the first
     /// answer.
-    pub async fn settle(&mut self, requests: &[SettleRequest]) -> Vec<Result<SettleOutcome, Error>> {
+    pub async fn settle(
+        &mut self,
+        requests: &[SettleRequest],
+    ) -> Vec<Result<SettleOutcome, Error>> {
         let started = self.caller.clock.now_ms();
         let mut outcomes: Vec<Result<SettleOutcome, Error>> = Vec::new();
         let mut positions = Vec::new();
@@ -69,7 +72,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     /// The script call for one settlement, under a new operation id.
     fn settle_call<'a>(&'a self, request: &'a SettleRequest) -> Result<Invocation<'a>, Error> {
         let lease = &request.lease;
-        if lease.token.as_deref().is_some_and(|token| !token::is_valid(token)) {
+        if lease
+            .token
+            .as_deref()
+            .is_some_and(|token| !token::is_valid(token))
+        {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
                 "the lease's token is not a decimal number; hand back the lease as the claim gave it",
@@ -82,7 +89,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             Ok(envelope) => envelope.payload,
             Err(_) => lease.stored.clone(),
         });
-        let marker = keys.operation_marker(lease.token.as_deref(), &self.mint()).into_bytes();
+        let marker = keys
+            .operation_marker(lease.token.as_deref(), &self.mint())
+            .into_bytes();
         let script = match (&lease.token, &payload) {
             (Some(_), Some(_)) => &script::MOVE_LEASE,
             (Some(_), None) => &script::REMOVE_LEASE,
@@ -140,7 +149,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             .collect();
         if !markers.is_empty() {
             commands.push(
-                core::iter::once(b"DEL".as_slice()).chain(markers.iter().map(Vec::as_slice)).collect(),
+                core::iter::once(b"DEL".as_slice())
+                    .chain(markers.iter().map(Vec::as_slice))
+                    .collect(),
             );
         }
         if commands.is_empty() {
@@ -180,7 +191,12 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         };
         let failed = request.settlement == Settlement::Fail;
         if failed {
-            emit(self, Operation::Failed, Outcome::Failure, destination.as_ref());
+            emit(
+                self,
+                Operation::Failed,
+                Outcome::Failure,
+                destination.as_ref(),
+            );
         }
         match outcome {
             Err(error) => {
@@ -192,14 +208,30 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             }
             Ok(outcome) => {
                 let stale = *outcome == SettleOutcome::Stale;
-                let applied = if stale { Outcome::Skipped } else { Outcome::Success };
+                let applied = if stale {
+                    Outcome::Skipped
+                } else {
+                    Outcome::Success
+                };
                 if !failed && destination.is_some() {
                     emit(self, Operation::Completed, applied, destination.as_ref());
                 }
-                emit(self, if failed { Operation::Nack } else { Operation::Ack }, applied, None);
+                emit(
+                    self,
+                    if failed {
+                        Operation::Nack
+                    } else {
+                        Operation::Ack
+                    },
+                    applied,
+                    None,
+                );
                 if stale && request.lease.token.is_some() {
-                    let operation =
-                        if failed { Operation::StaleLeaseNack } else { Operation::StaleLeaseAck };
+                    let operation = if failed {
+                        Operation::StaleLeaseNack
+                    } else {
+                        Operation::StaleLeaseAck
+                    };
                     emit(self, operation, Outcome::Skipped, None);
                 }
             }

@@ -8,7 +8,10 @@ use crate::world::{Model, World};
 
 /// A key of a header: its role and its type.
 fn keys(script: &Script) -> Vec<(&'static str, &'static str)> {
-    let lines = script.source.lines().filter_map(|line| line.strip_prefix("-- KEYS["));
+    let lines = script
+        .source
+        .lines()
+        .filter_map(|line| line.strip_prefix("-- KEYS["));
     lines
         .map(|line| {
             let (_, rest) = line.split_once(']').unwrap();
@@ -20,7 +23,10 @@ fn keys(script: &Script) -> Vec<(&'static str, &'static str)> {
 
 /// Arguments that make sense for each role.
 fn arguments(script: &Script) -> Vec<&'static str> {
-    let lines = script.source.lines().filter_map(|line| line.strip_prefix("-- ARGV["));
+    let lines = script
+        .source
+        .lines()
+        .filter_map(|line| line.strip_prefix("-- ARGV["));
     lines
         .map(|line| {
             let (_, rest) = line.split_once(']').unwrap();
@@ -43,7 +49,9 @@ fn a_key_of_another_type_stops_every_script_before_it_writes() {
             let model = Model::new(Profile::Redis70);
             let names: Vec<String> = keys.iter().map(|(role, _)| format!("key {role}")).collect();
             let other = if *kind == "string" { "LPUSH" } else { "SET" };
-            model.lock().execute(&[other.as_bytes(), names[at].as_bytes(), b"foreign"]);
+            model
+                .lock()
+                .execute(&[other.as_bytes(), names[at].as_bytes(), b"foreign"]);
             let before = model.lock().dump();
             let count = names.len().to_string();
             let mut argv: Vec<&[u8]> = vec![b"EVAL", script.source.as_bytes(), count.as_bytes()];
@@ -79,7 +87,10 @@ fn scripts_touch_declared_keys_only_but_for_the_documented_one() {
         .undeclared_keys()
         .map(|key| String::from_utf8_lossy(key).into_owned())
         .collect();
-    assert!(undeclared.iter().all(|key| key.contains(":claim_result:")), "{undeclared:?}");
+    assert!(
+        undeclared.iter().all(|key| key.contains(":claim_result:")),
+        "{undeclared:?}"
+    );
 }
 
 #[test]
@@ -98,7 +109,10 @@ fn the_work_of_one_claim_is_bounded() {
     // A hundred leases are reclaimed, and a hundred messages granted.
     let (at_the_limit, beyond) = (calls(100), calls(400));
     assert!(at_the_limit > 1_000);
-    assert!(beyond <= at_the_limit + 10, "{beyond} calls for 400, {at_the_limit} for 100");
+    assert!(
+        beyond <= at_the_limit + 10,
+        "{beyond} calls for 400, {at_the_limit} for 100"
+    );
 }
 
 #[test]
@@ -110,10 +124,22 @@ fn the_scripts_keep_the_rules_of_the_house() {
             .map(|line| line.split("--").next().unwrap_or_default())
             .collect::<Vec<_>>()
             .join("\n");
-        for forbidden in ["unpack", "error(", "math.random", "RANDOMKEY", "KEYS *", "SCAN", "encode_"] {
+        for forbidden in [
+            "unpack",
+            "error(",
+            "math.random",
+            "RANDOMKEY",
+            "KEYS *",
+            "SCAN",
+            "encode_",
+        ] {
             assert!(!code.contains(forbidden), "{}: {forbidden}", script.name);
         }
         let times = code.matches("'TIME'").count();
-        assert!(times <= 1, "{}: server time is read {times} times", script.name);
+        assert!(
+            times <= 1,
+            "{}: server time is read {times} times",
+            script.name
+        );
     }
 }

@@ -19,12 +19,18 @@ struct Scenario {
 }
 
 /// `message` counts unless its publish was refused.
-fn unless_refused(outcome: Result<PublishOutcome, Error>, message: &'static str) -> Vec<&'static str> {
+fn unless_refused(
+    outcome: Result<PublishOutcome, Error>,
+    message: &'static str,
+) -> Vec<&'static str> {
     outcome.map_or_else(|_| vec![], |_| vec![message])
 }
 
 /// `message` counts unless it was settled.
-fn unless_settled(outcome: Result<SettleOutcome, Error>, message: &'static str) -> Vec<&'static str> {
+fn unless_settled(
+    outcome: Result<SettleOutcome, Error>,
+    message: &'static str,
+) -> Vec<&'static str> {
     match outcome {
         Ok(SettleOutcome::Done) => vec![],
         Ok(SettleOutcome::Stale) => panic!("{message}: the holder was refused"),
@@ -65,7 +71,11 @@ const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "fresh claim of two",
         configure: |_| (),
-        prepare: |world| ["a", "b"].iter().for_each(|text| drop(world.publish(text).unwrap())),
+        prepare: |world| {
+            ["a", "b"]
+                .iter()
+                .for_each(|text| drop(world.publish(text).unwrap()))
+        },
         act: |world| {
             let _ = world.claim(2);
             vec!["a", "b"]
@@ -75,7 +85,9 @@ const SCENARIOS: &[Scenario] = &[
         name: "claim that reclaims",
         configure: |_| (),
         prepare: |world| {
-            ["a", "b", "c"].iter().for_each(|text| drop(world.publish(text).unwrap()));
+            ["a", "b", "c"]
+                .iter()
+                .for_each(|text| drop(world.publish(text).unwrap()));
             world.claim(2).unwrap();
             world.expire();
         },
@@ -88,7 +100,9 @@ const SCENARIOS: &[Scenario] = &[
         name: "claim that dead-letters",
         configure: |config| config.max_delivery_count = Some(1),
         prepare: |world| {
-            ["poison", "good"].iter().for_each(|text| drop(world.publish(text).unwrap()));
+            ["poison", "good"]
+                .iter()
+                .for_each(|text| drop(world.publish(text).unwrap()));
             world.claim(1).unwrap();
             world.expire();
         },
@@ -101,7 +115,10 @@ const SCENARIOS: &[Scenario] = &[
         name: "claim that meets equal elements",
         configure: |_| (),
         prepare: |world| {
-            world.model.lock().execute(&[b"LPUSH", b"q::pending", b"tick", b"tick"]);
+            world
+                .model
+                .lock()
+                .execute(&[b"LPUSH", b"q::pending", b"tick", b"tick"]);
             world.claim(1).unwrap();
         },
         act: |world| {
@@ -128,9 +145,15 @@ const SCENARIOS: &[Scenario] = &[
         name: "replayed claim",
         configure: |_| (),
         prepare: |world| {
-            ["a", "b"].iter().for_each(|text| drop(world.publish(text).unwrap()));
+            ["a", "b"]
+                .iter()
+                .for_each(|text| drop(world.publish(text).unwrap()));
             world.claim(1).unwrap();
-            let id = world.keys().into_iter().find(|key| key.contains("claim_result:")).unwrap();
+            let id = world
+                .keys()
+                .into_iter()
+                .find(|key| key.contains("claim_result:"))
+                .unwrap();
             let id = id.rsplit(':').next().unwrap().to_string();
             world.claimed.clear();
             world.queue.adopt_claims(vec![id]);
@@ -159,7 +182,11 @@ const SCENARIOS: &[Scenario] = &[
         act: |world| {
             let outcome = world.settle(0, Settlement::Ack);
             let logged = world.list("completed").len();
-            assert_eq!(logged, usize::from(outcome.is_ok()), "in the log exactly if it is settled");
+            assert_eq!(
+                logged,
+                usize::from(outcome.is_ok()),
+                "in the log exactly if it is settled"
+            );
             unless_settled(outcome, "a")
         },
     },
@@ -193,7 +220,10 @@ const SCENARIOS: &[Scenario] = &[
         name: "redrive",
         configure: |_| (),
         prepare: |world| {
-            world.model.lock().execute(&[b"LPUSH", b"q::dlq", b"a", b"b", b"c"]);
+            world
+                .model
+                .lock()
+                .execute(&[b"LPUSH", b"q::dlq", b"a", b"b", b"c"]);
         },
         act: |world| {
             let _ = now(world.queue.redrive(10));
@@ -213,16 +243,28 @@ const SCENARIOS: &[Scenario] = &[
 
 /// The messages in the queue, wherever they are.
 fn present(world: &World) -> Vec<String> {
-    let mut messages: Vec<String> =
-        ["pending", "processing", "dlq"].iter().flat_map(|word| world.list(word)).collect();
+    let mut messages: Vec<String> = ["pending", "processing", "dlq"]
+        .iter()
+        .flat_map(|word| world.list(word))
+        .collect();
     messages.sort_unstable();
     messages
 }
 
 fn check(scenario: &Scenario, world: &World, mut expected: Vec<&str>, fault: &str) {
     expected.sort_unstable();
-    assert_eq!(present(world), expected, "{}: {fault}: every message in one place", scenario.name);
-    assert_eq!(world.stuck(), [""; 0], "{}: {fault}: in processing without a lease", scenario.name);
+    assert_eq!(
+        present(world),
+        expected,
+        "{}: {fault}: every message in one place",
+        scenario.name
+    );
+    assert_eq!(
+        world.stuck(),
+        [""; 0],
+        "{}: {fault}: in processing without a lease",
+        scenario.name
+    );
 }
 
 /// Heals the server and takes everything out: each message once, and nothing may stay behind.
@@ -253,11 +295,19 @@ fn take_out(scenario: &Scenario, model: &Model, mut expected: Vec<&str>, fault: 
         .collect();
     // A call that fails after the message is settled may leave metadata, which the next claims
     // remove; a failed removal of a claim record may leave its fields, which name no message.
-    let harmless = ["q::processing:claim_result_ids", "q::processing:claim_result_refs",
-        "q::processing:claim_result_backrefs", "q::processing:delivery_counts",
-        "q::processing:lease_token_counter"];
+    let harmless = [
+        "q::processing:claim_result_ids",
+        "q::processing:claim_result_refs",
+        "q::processing:claim_result_backrefs",
+        "q::processing:delivery_counts",
+        "q::processing:lease_token_counter",
+    ];
     for key in left {
-        assert!(harmless.contains(&key.as_str()), "{}: {fault}: {key} stays behind", scenario.name);
+        assert!(
+            harmless.contains(&key.as_str()),
+            "{}: {fault}: {key} stays behind",
+            scenario.name
+        );
     }
 }
 
@@ -292,9 +342,31 @@ fn any_one_failing_call_leaves_every_message_in_one_place() {
 #[test]
 fn a_forbidden_command_leaves_every_message_in_one_place() {
     let commands = [
-        "ZADD", "ZREM", "ZRANGEBYSCORE", "ZSCORE", "HSET", "HGET", "HDEL", "HINCRBY", "HEXISTS",
-        "SET", "GET", "DEL", "EXISTS", "INCR", "LPUSH", "RPUSH", "LPOP", "RPOP", "LREM", "LMOVE",
-        "LINDEX", "LPOS", "LLEN", "TIME", "TYPE",
+        "ZADD",
+        "ZREM",
+        "ZRANGEBYSCORE",
+        "ZSCORE",
+        "HSET",
+        "HGET",
+        "HDEL",
+        "HINCRBY",
+        "HEXISTS",
+        "SET",
+        "GET",
+        "DEL",
+        "EXISTS",
+        "INCR",
+        "LPUSH",
+        "RPUSH",
+        "LPOP",
+        "RPOP",
+        "LREM",
+        "LMOVE",
+        "LINDEX",
+        "LPOS",
+        "LLEN",
+        "TIME",
+        "TYPE",
     ];
     for scenario in SCENARIOS {
         for command in commands {
@@ -365,5 +437,8 @@ fn a_failed_grant_leaves_no_count() {
     model.lock().deny_command("ZADD");
     world.claim(1).unwrap_err();
     model.lock().allow_all();
-    assert_eq!(world.keys(), ["q::pending", "q::processing:lease_token_counter"]);
+    assert_eq!(
+        world.keys(),
+        ["q::pending", "q::processing:lease_token_counter"]
+    );
 }

@@ -18,10 +18,10 @@ use leaseline_redis_model::{Clock as ModelClock, Content, Options, Profile, Serv
 
 /// The model as a capability. Every future is ready.
 #[derive(Clone)]
-pub struct Model(Arc<Mutex<Server>>);
+pub(crate) struct Model(Arc<Mutex<Server>>);
 
 impl Model {
-    pub fn new(profile: Profile) -> Self {
+    pub(crate) fn new(profile: Profile) -> Self {
         let clock = ModelClock::Virtual(1_700_000_000_000_000);
         let mut server = Server::new(Options { profile, clock });
         for script in script::ALL {
@@ -30,7 +30,7 @@ impl Model {
         Self(Arc::new(Mutex::new(server)))
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, Server> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Server> {
         self.0.lock().unwrap()
     }
 
@@ -61,14 +61,18 @@ impl Redis for Model {
         ready(self.run(argv).map_err(RedisError::Server))
     }
 
-    fn pipeline(&self, commands: &[&[&[u8]]], _: u32) -> impl Future<Output = PipelineReply> + Send {
+    fn pipeline(
+        &self,
+        commands: &[&[&[u8]]],
+        _: u32,
+    ) -> impl Future<Output = PipelineReply> + Send {
         ready(Ok(commands.iter().map(|argv| self.run(argv)).collect()))
     }
 }
 
 /// A clock that stands still, and ids that count.
 #[derive(Clone, Default)]
-pub struct Still(Arc<AtomicU64>);
+pub(crate) struct Still(Arc<AtomicU64>);
 
 impl Clock for Still {
     fn now_ms(&self) -> u64 {
@@ -89,7 +93,7 @@ impl Entropy for Still {
     }
 }
 
-pub fn now<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => panic!("the model is always ready"),
@@ -97,56 +101,83 @@ pub fn now<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A queue `q` on a model, and what a test knows about its messages.
-pub struct World {
-    pub model: Model,
-    pub queue: Queue<Model, Still, Still>,
-    pub claimed: Vec<Delivery>,
+pub(crate) struct World {
+    pub(crate) model: Model,
+    pub(crate) queue: Queue<Model, Still, Still>,
+    pub(crate) claimed: Vec<Delivery>,
 }
 
 impl World {
-    pub fn new(model: &Model, change: impl FnOnce(&mut Config)) -> Self {
+    pub(crate) fn new(model: &Model, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::new("q");
         config.max_delivery_count = Some(2);
         config.retry_budget_ms = 0;
         change(&mut config);
         let still = Still::default();
         let queue = Queue::new(config, model.clone(), still.clone(), still).unwrap();
-        Self { model: model.clone(), queue, claimed: Vec::new() }
+        Self {
+            model: model.clone(),
+            queue,
+            claimed: Vec::new(),
+        }
     }
 
-    pub fn publish(&mut self, payload: &str) -> Result<PublishOutcome, Error> {
+    pub(crate) fn publish(&mut self, payload: &str) -> Result<PublishOutcome, Error> {
         self.publish_message(payload, None)
     }
 
-    pub fn publish_keyed(&mut self, payload: &str, key: &str) -> Result<PublishOutcome, Error> {
+    pub(crate) fn publish_keyed(
+        &mut self,
+        payload: &str,
+        key: &str,
+    ) -> Result<PublishOutcome, Error> {
         self.publish_message(payload, Some(key.into()))
     }
 
-    fn publish_message(&mut self, payload: &str, key: Option<Vec<u8>>) -> Result<PublishOutcome, Error> {
-        let message = Outgoing { payload: payload.into(), deduplication_key: key };
+    fn publish_message(
+        &mut self,
+        payload: &str,
+        key: Option<Vec<u8>>,
+    ) -> Result<PublishOutcome, Error> {
+        let message = Outgoing {
+            payload: payload.into(),
+            deduplication_key: key,
+        };
         now(self.queue.publish(&[message])).remove(0).outcome
     }
 
     /// Claims without waiting and keeps what it gets.
-    pub fn claim(&mut self, max: u32) -> Result<usize, Error> {
+    pub(crate) fn claim(&mut self, max: u32) -> Result<usize, Error> {
         let claimed = now(self.queue.claim(max, 0))?;
         let count = claimed.len();
         self.claimed.extend(claimed);
         Ok(count)
     }
 
-    pub fn settle(&mut self, at: usize, settlement: Settlement) -> Result<SettleOutcome, Error> {
-        let request = SettleRequest { lease: self.claimed[at].lease.clone(), settlement };
+    pub(crate) fn settle(
+        &mut self,
+        at: usize,
+        settlement: Settlement,
+    ) -> Result<SettleOutcome, Error> {
+        let request = SettleRequest {
+            lease: self.claimed[at].lease.clone(),
+            settlement,
+        };
         now(self.queue.settle(&[request])).remove(0)
     }
 
-    pub fn events(&mut self) -> EventBatch {
+    pub(crate) fn events(&mut self) -> EventBatch {
         self.queue.take_events()
     }
 
     /// Lets every lease expire.
-    pub fn expire(&self) {
-        let scores = match self.model.lock().dump().remove(b"q::processing:lease_deadlines".as_slice()) {
+    pub(crate) fn expire(&self) {
+        let scores = match self
+            .model
+            .lock()
+            .dump()
+            .remove(b"q::processing:lease_deadlines".as_slice())
+        {
             Some(entry) => entry.content,
             None => return,
         };
@@ -159,29 +190,42 @@ impl World {
     }
 
     /// The payloads of a list, decoded where they are enveloped.
-    pub fn list(&self, word: &str) -> Vec<String> {
+    pub(crate) fn list(&self, word: &str) -> Vec<String> {
         let key = format!("q::{word}");
         let entry = self.model.lock().dump().remove(key.as_bytes());
-        let Some(Content::List(items)) = entry.map(|entry| entry.content) else { return Vec::new() };
+        let Some(Content::List(items)) = entry.map(|entry| entry.content) else {
+            return Vec::new();
+        };
         items.into_iter().map(|item| payload(&item)).collect()
     }
 
     /// Elements of processing that have no deadline or no token: nothing would bring them back.
-    pub fn stuck(&self) -> Vec<String> {
+    pub(crate) fn stuck(&self) -> Vec<String> {
         let dump = self.model.lock().dump();
         let content = |key: &str| dump.get(key.as_bytes()).map(|entry| &entry.content);
-        let Some(Content::List(items)) = content("q::processing") else { return Vec::new() };
+        let Some(Content::List(items)) = content("q::processing") else {
+            return Vec::new();
+        };
         let leased = |item: &Vec<u8>| {
             matches!(content("q::processing:lease_deadlines"),
                 Some(Content::SortedSet(members)) if members.iter().any(|(member, _)| member == item))
                 && matches!(content("q::processing:lease_tokens"),
                     Some(Content::Hash(tokens)) if tokens.contains_key(item))
         };
-        items.iter().filter(|item| !leased(item)).map(|item| payload(item)).collect()
+        items
+            .iter()
+            .filter(|item| !leased(item))
+            .map(|item| payload(item))
+            .collect()
     }
 
-    pub fn keys(&self) -> Vec<String> {
-        self.model.lock().dump().into_keys().map(|key| String::from_utf8(key).unwrap()).collect()
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.model
+            .lock()
+            .dump()
+            .into_keys()
+            .map(|key| String::from_utf8(key).unwrap())
+            .collect()
     }
 }
 
