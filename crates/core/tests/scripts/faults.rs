@@ -62,7 +62,7 @@ const SCENARIOS: &[Scenario] = &[
             config.overload_policy = OverloadPolicy::DropOldest;
             config.max_delivery_count = None;
         },
-        prepare: |world| drop(world.publish("old").unwrap()),
+        prepare: |world| world.publish_all(&["old"]),
         act: |world| match world.publish("new") {
             Ok(_) => vec!["new"],
             Err(_) => vec!["old"],
@@ -71,11 +71,7 @@ const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "fresh claim of two",
         configure: |_| (),
-        prepare: |world| {
-            ["a", "b"]
-                .iter()
-                .for_each(|text| drop(world.publish(text).unwrap()))
-        },
+        prepare: |world| world.publish_all(&["a", "b"]),
         act: |world| {
             let _ = world.claim(2);
             vec!["a", "b"]
@@ -85,9 +81,7 @@ const SCENARIOS: &[Scenario] = &[
         name: "claim that reclaims",
         configure: |_| (),
         prepare: |world| {
-            ["a", "b", "c"]
-                .iter()
-                .for_each(|text| drop(world.publish(text).unwrap()));
+            world.publish_all(&["a", "b", "c"]);
             world.claim(2).unwrap();
             world.expire();
         },
@@ -100,9 +94,7 @@ const SCENARIOS: &[Scenario] = &[
         name: "claim that dead-letters",
         configure: |config| config.max_delivery_count = Some(1),
         prepare: |world| {
-            ["poison", "good"]
-                .iter()
-                .for_each(|text| drop(world.publish(text).unwrap()));
+            world.publish_all(&["poison", "good"]);
             world.claim(1).unwrap();
             world.expire();
         },
@@ -145,9 +137,7 @@ const SCENARIOS: &[Scenario] = &[
         name: "replayed claim",
         configure: |_| (),
         prepare: |world| {
-            ["a", "b"]
-                .iter()
-                .for_each(|text| drop(world.publish(text).unwrap()));
+            world.publish_all(&["a", "b"]);
             world.claim(1).unwrap();
             let id = world
                 .keys()
@@ -233,7 +223,7 @@ const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "drain",
         configure: |_| (),
-        prepare: |world| drop(world.publish("a").unwrap()),
+        prepare: |world| world.publish_all(&["a"]),
         act: |world| {
             let _ = now(world.queue.drain(0));
             vec!["a"]

@@ -9,7 +9,6 @@ use std::task::{Context, Poll, Waker};
 use leaseline_core::capability::{
     Clock, Entropy, PipelineReply, Redis, RedisError, Reply, ServerError, Value,
 };
-use leaseline_core::event::EventBatch;
 use leaseline_core::message::{
     Delivery, Outgoing, PublishOutcome, SettleOutcome, SettleRequest, Settlement,
 };
@@ -166,8 +165,11 @@ impl World {
         now(self.queue.settle(&[request])).remove(0)
     }
 
-    pub(crate) fn events(&mut self) -> EventBatch {
-        self.queue.take_events()
+    /// Publishes, and expects every message to be accepted.
+    pub(crate) fn publish_all(&mut self, payloads: &[&str]) {
+        for payload in payloads {
+            self.publish(payload).unwrap();
+        }
     }
 
     /// Lets every lease expire.
