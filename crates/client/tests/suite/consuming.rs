@@ -27,7 +27,7 @@ suite! {
             }
         }).await.unwrap();
         assert_eq!((progress.acked, progress.failed, progress.in_flight), (500, 0, 0));
-        let seen = seen.lock().unwrap();
+        let seen = seen.lock().unwrap().clone();
         assert_eq!(seen.len(), 500);
         assert_eq!(seen.iter().collect::<BTreeSet<_>>(), texts.iter().collect());
         assert_eq!(world.keys().await, ["q::processing:lease_token_counter"]);

@@ -19,7 +19,7 @@ pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) connection: Connection,
     /// Keeps a real server running.
-    pub(crate) server: Option<RedisServer>,
+    _server: Option<RedisServer>,
 }
 
 impl World {
@@ -35,7 +35,7 @@ impl World {
         Self {
             engine,
             connection,
-            server,
+            _server: server,
         }
     }
 
