@@ -16,7 +16,7 @@ wit_bindgen::generate!({
 /// The records of the queue. The generator makes those that are arguments twice, and calls the
 /// owned form, which is the one an export gets, a result.
 pub(crate) mod types {
-    pub(crate) use super::leaseline::queue::types::{
+    pub(crate) use super::exports::leaseline::queue::queue::{
         ConfigResult as Config, Delivery, Error, ErrorKind, Event, EventBatch, EventOutcome,
         LeaseResult as Lease, Log, Operation, OutgoingResult as Outgoing, OverloadPolicy,
         PublishOutcome, PublishReply, RenewOutcome, Retry, SettleOutcome,

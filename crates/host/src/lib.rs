@@ -13,9 +13,8 @@
 //! use std::sync::Mutex;
 //!
 //! use leaseline_component::COMPONENT;
-//! use leaseline_wasmtime::bindings::exports::leaseline::queue::queue::SettleOutcome;
-//! use leaseline_wasmtime::bindings::leaseline::queue::types::{
-//!     Config, LeaseParam, Log, Outgoing, OverloadPolicy, SettleRequest, Settlement,
+//! use leaseline_wasmtime::bindings::exports::leaseline::queue::queue::{
+//!     Config, LeaseParam, Log, Outgoing, OverloadPolicy, SettleOutcome, SettleRequest, Settlement,
 //! };
 //! use leaseline_wasmtime::{
 //!     Ctx, CtxView, PipelineReply, Redis, RedisError, Reply, ServerError, Value, View,

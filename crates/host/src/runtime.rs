@@ -16,10 +16,8 @@ const MAGIC: &[u8] = b"\0asm";
 const MODULE: &[u8] = &[1, 0, 0, 0];
 const COMPONENT_FORMAT: &[u8] = &[0x0d, 0, 1, 0];
 
-/// What a component of ours may import, without versions: the linker compares those. The types
-/// have no functions.
-const IMPORTS: [&str; 5] = [
-    "leaseline:queue/types",
+/// What a component of ours may import, without versions: the linker compares those.
+const IMPORTS: [&str; 4] = [
     "leaseline:redis/client",
     "wasi:clocks/monotonic-clock",
     "wasi:io/poll",

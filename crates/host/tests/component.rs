@@ -20,8 +20,6 @@ fn the_bundled_component_imports_and_exports_exactly_this() {
     assert_eq!(
         imports,
         [
-            // An instance of types, without functions.
-            "leaseline:queue/types@0.1.0",
             "leaseline:redis/client@0.1.0",
             "wasi:clocks/monotonic-clock@0.2.12",
             "wasi:io/poll@0.2.12",

@@ -9,10 +9,8 @@ use crate::section::{self, SOURCE_SECTION};
 /// A larger component is a mistake: formatting or unwinding code has crept in.
 const MAX_BYTES: usize = 400_000;
 
-/// Everything that the component may ask of its host. The types are an instance without
-/// functions: hosts have nothing to provide for it.
-const IMPORTS: [&str; 5] = [
-    "leaseline:queue/types@0.1.0",
+/// Everything that the component may ask of its host.
+const IMPORTS: [&str; 4] = [
     "leaseline:redis/client@0.1.0",
     "wasi:clocks/monotonic-clock@0.2.12",
     "wasi:io/poll@0.2.12",

@@ -21,6 +21,8 @@ mod reproducible;
 #[path = "../../component/src/section.rs"]
 mod section;
 mod toolchain;
+#[cfg(test)]
+mod wit;
 
 use artifact::Artifact;
 use toolchain::{Origin, Toolchain};

@@ -3,7 +3,7 @@
 use leaseline_core::Config;
 use leaseline_core::config::{Log, OverloadPolicy};
 
-use crate::bindings::leaseline::queue::types;
+use crate::bindings::exports::leaseline::queue::queue as types;
 
 /// The configuration of a queue over the connection that is called `redis`.
 pub(crate) fn config<'a>(redis: &'a str, from: &'a Config) -> types::Config<'a> {

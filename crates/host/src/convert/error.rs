@@ -2,7 +2,7 @@
 
 use leaseline_core::{Error, ErrorKind, Retry};
 
-use crate::bindings::leaseline::queue::types;
+use crate::bindings::exports::leaseline::queue::queue as types;
 
 pub(crate) fn error(error: types::Error) -> Error {
     let mut result = Error::new(kind(error.kind), error.message).with_retry(retry(error.retry));

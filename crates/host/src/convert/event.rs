@@ -3,7 +3,7 @@
 use leaseline_core::event::{Event, EventBatch, Operation, Outcome};
 
 use super::error::error;
-use crate::bindings::leaseline::queue::types;
+use crate::bindings::exports::leaseline::queue::queue as types;
 
 pub(crate) fn event_batch(batch: types::EventBatch) -> EventBatch {
     EventBatch {

@@ -6,7 +6,7 @@ use leaseline_core::message::{
 };
 
 use super::error::error;
-use crate::bindings::leaseline::queue::types;
+use crate::bindings::exports::leaseline::queue::queue as types;
 
 pub(crate) fn outgoing(message: &Outgoing) -> types::Outgoing<'_> {
     types::Outgoing {
