@@ -1,18 +1,16 @@
 //! Running handlers over a queue.
 
-use std::fmt::Display;
 use std::future::{Future, pending, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use leaseline_core::message::{RenewOutcome, SettleOutcome};
 use leaseline_core::{Error, ErrorKind, MAX_CLAIM, Retry};
 use tokio::task::JoinSet;
 
 use crate::delivery::Delivery;
+use crate::handling::{Ended, Handled, handle};
 use crate::queue::Queue;
 
 /// How long a claim waits before the consumer looks whether it should stop. A claim is never cut
@@ -32,19 +30,11 @@ pub struct Progress {
     pub failed: u64,
     /// Settlements that came too late: the lease had passed to another claim.
     pub stale: u64,
-    /// Messages left to their lease: their settlement had an error, their handler panicked, or
-    /// their payload could not be read.
+    /// Messages left to their lease: their handler said so or panicked, their settlement had an
+    /// error, or their payload could not be read.
     pub unsettled: u64,
     /// Handlers that run now.
     pub in_flight: u64,
-}
-
-/// How one message ended.
-enum Ended {
-    Acked,
-    Failed,
-    Stale,
-    Unsettled,
 }
 
 type Stop = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -52,8 +42,7 @@ type Observer = Box<dyn Fn(&Progress) + Send>;
 
 /// Claims messages and runs a handler for each.
 ///
-/// A handler's `Ok` acknowledges the message and its `Err` ends it as failed. A handler that
-/// panics leaves the message to its lease, as a crash would; so does dropping the future of
+/// The handler returns a `Result<(), impl Display>` or a [`Handled`]. A handler that panics leaves the message to its lease, as a crash would; so does dropping the future of
 /// [`run`](Self::run), which cuts running handlers off.
 pub struct Consumer {
     queue: Queue,
@@ -121,11 +110,10 @@ impl Consumer {
     ///
     /// [`ErrorKind::Configuration`] for settings that cannot work, and claim errors that will not
     /// pass by themselves. Running handlers finish first.
-    pub async fn run<H, F, E>(mut self, handler: H) -> Result<Progress, Error>
+    pub async fn run<H, F>(mut self, handler: H) -> Result<Progress, Error>
     where
         H: Fn(Arc<Delivery>) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<(), E>> + Send + 'static,
-        E: Display,
+        F: Future<Output: Into<Handled>> + Send + 'static,
     {
         self.check()?;
         let handler = Arc::new(handler);
@@ -250,71 +238,4 @@ impl Consumer {
 /// Whether the future is ready now.
 async fn is_ready(future: &mut Stop) -> bool {
     poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await
-}
-
-/// Runs the handler of one message, renews its lease meanwhile, and settles it.
-async fn handle<H, F, E>(handler: &H, delivery: Arc<Delivery>, heartbeat: Option<Duration>) -> Ended
-where
-    H: Fn(Arc<Delivery>) -> F,
-    F: Future<Output = Result<(), E>>,
-    E: Display,
-{
-    let over = AtomicBool::new(false);
-    let (handled, settled) = tokio::select! {
-        biased;
-        outcome = async {
-            let handled = handler(Arc::clone(&delivery))
-                .await
-                .inspect_err(|error| {
-                    tracing::warn!(%error, message_id = delivery.message_id(), "a handler failed");
-                })
-                .is_ok();
-            // The lease ends with the settlement: from here on that is no loss.
-            over.store(true, Ordering::Relaxed);
-            let settled = if handled { delivery.ack().await } else { delivery.fail().await };
-            (handled, settled)
-        } => outcome,
-        never = beat(&delivery, heartbeat, &over) => match never {},
-    };
-    match settled {
-        Ok(SettleOutcome::Done) if handled => Ended::Acked,
-        Ok(SettleOutcome::Done) => Ended::Failed,
-        Ok(SettleOutcome::Stale) => {
-            tracing::warn!(
-                message_id = delivery.message_id(),
-                "settled too late: the lease had passed on"
-            );
-            Ended::Stale
-        }
-        Err(error) => {
-            tracing::warn!(%error, message_id = delivery.message_id(), "a message could not be settled");
-            Ended::Unsettled
-        }
-    }
-}
-
-/// Renews until the lease is lost, then waits to be dropped.
-async fn beat(
-    delivery: &Delivery,
-    interval: Option<Duration>,
-    over: &AtomicBool,
-) -> std::convert::Infallible {
-    if let Some(interval) = interval {
-        loop {
-            tokio::time::sleep(interval).await;
-            match delivery.renew().await {
-                Ok(RenewOutcome::Renewed(_)) => {}
-                Ok(RenewOutcome::Stale) => break,
-                Err(error) if error.retry == Retry::No => break,
-                Err(_) => {}
-            }
-        }
-        if !over.load(Ordering::Relaxed) {
-            tracing::warn!(
-                message_id = delivery.message_id(),
-                "the lease is lost while its handler runs"
-            );
-        }
-    }
-    pending().await
 }

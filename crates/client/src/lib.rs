@@ -37,6 +37,7 @@ mod consumer;
 mod delivery;
 pub mod embedded;
 mod engine;
+mod handling;
 mod instance;
 mod outgoing;
 mod pool;
@@ -47,6 +48,7 @@ pub use connection::{Connection, EMBEDDED};
 pub use consumer::{Consumer, Progress};
 pub use delivery::Delivery;
 pub use engine::Engine;
+pub use handling::Handled;
 pub use leaseline_core::{
     Config, Error, ErrorKind, MAX_CLAIM, Retry, capability, config, event, message,
 };

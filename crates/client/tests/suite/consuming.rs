@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use leaseline::config::Log;
-use leaseline::{Engine, ErrorKind};
+use leaseline::{Engine, ErrorKind, Handled};
 use tokio::sync::Notify;
 
 use crate::suite;
@@ -50,6 +50,15 @@ suite! {
             assert!(delivery.payload().is_empty(), "panics on purpose");
             Ok::<(), String>(())
         }).await.unwrap();
+        assert_eq!((progress.acked, progress.failed, progress.unsettled), (0, 0, 1));
+        world.expire_leases().await;
+        assert_eq!(claim_one(&queue).await.delivery_count, 2);
+    }
+
+    async fn a_handler_can_leave_a_message_to_its_lease(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a"]).await;
+        let progress = queue.consumer().until_empty(true).run(|_| async { Handled::Leave }).await.unwrap();
         assert_eq!((progress.acked, progress.failed, progress.unsettled), (0, 0, 1));
         world.expire_leases().await;
         assert_eq!(claim_one(&queue).await.delivery_count, 2);
