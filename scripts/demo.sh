@@ -8,8 +8,8 @@ if [ ! -e "${CARGO_TARGET_DIR:-target}/debug/leaseline" ]; then
     echo "demo: the first build takes about ten minutes on two cores"
     if [ -t 2 ]; then quiet=; fi
 fi
-# The whole workspace, so that its dependencies get the features that the tests build them with, and
-# are built once.
+# `--workspace` although it is one program: its dependencies get the features that the tests build
+# them with, and are built once.
 # shellcheck disable=SC2086 # an empty word must vanish
-cargo build $quiet --locked --workspace
+cargo build $quiet --locked --workspace --bin leaseline
 exec "${CARGO_TARGET_DIR:-target}/debug/leaseline" demo

@@ -7,24 +7,19 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::duration::{positive_seconds, seconds};
-use crate::target::Target;
+use crate::target::{HEADING, Target};
 
 /// A Redis message queue with leases, fencing tokens and replayed claims.
 ///
 /// Exit status: 0 done, 1 operation failed, 2 bad usage or configuration, 3 nothing there.
 #[derive(Parser)]
-#[command(
-    name = "leaseline",
-    version,
-    disable_help_subcommand = true,
-    arg_required_else_help = true
-)]
+#[command(name = "leaseline", version, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) target: Target,
 
     /// Print one JSON object a line, results on standard output and messages on standard error
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = HEADING)]
     pub(crate) json: bool,
 
     #[command(subcommand)]

@@ -7,8 +7,8 @@ use std::thread;
 
 use tokio::sync::mpsc;
 
-/// The largest message: Redis stores no longer string.
-pub(crate) const MAX_MESSAGE_BYTES: usize = 512 << 20;
+/// More than the queue stores in one message, so reading further would be in vain.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// What is read at once. Lines that are there together are handed over together.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -79,11 +79,7 @@ fn read(source: impl Read, sender: &mpsc::Sender<io::Result<Chunk>>) {
             chunk.push(std::mem::take(&mut unfinished));
         }
         if unfinished.len() > MAX_MESSAGE_BYTES {
-            let error = io::Error::new(
-                io::ErrorKind::InvalidData,
-                "a line is longer than 512 MiB, which Redis cannot store",
-            );
-            let _ = sender.blocking_send(Err(error));
+            let _ = sender.blocking_send(Err(io::ErrorKind::FileTooLarge.into()));
             return;
         }
         // An error means that nobody wants the rest.

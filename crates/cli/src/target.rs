@@ -13,6 +13,9 @@ use crate::arguments::Leasing;
 use crate::failure::Failure;
 use crate::messages::Messages;
 
+/// What help calls the options that every command has.
+pub(crate) const HEADING: &str = "Options of every command";
+
 /// The queue that a command concerns when none is named.
 const DEFAULT_QUEUE: &str = "jobs";
 
@@ -21,10 +24,12 @@ const MAX_COMPONENT_BYTES: u64 = 64 << 20;
 
 /// Which queue, where, and how it is run: the same for every command.
 #[derive(Args)]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct Target {
     /// redis://, rediss:// or redis+unix:// with credentials, or embedded: [default: embedded:]
     ///
-    /// embedded: is a model of Redis in this process, whose contents end with it.
+    /// embedded: is a model of Redis in this process, whose contents end with it. Unlike the
+    /// command line, the environment variable does not show credentials to other users.
     // A default value and an environment value would be shown by --help.
     #[arg(
         long,

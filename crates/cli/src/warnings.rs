@@ -61,7 +61,7 @@ impl Text {
         // Writing to a string does not fail.
         let _ = match field.name() {
             "message" => write!(self.message, "{value}"),
-            "error" => write!(self.fields, ": {value}"),
+            "error" | "reason" => write!(self.fields, ": {value}"),
             name => write!(self.fields, ", {name} {value}"),
         };
     }

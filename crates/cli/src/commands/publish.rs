@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use leaseline::config::OverloadPolicy;
+use leaseline::{Error, ErrorKind};
 
 use crate::arguments::{Policy, Publish};
 use crate::commands::publish::publisher::{Origin, Publisher};
@@ -148,7 +149,7 @@ fn check(publish: &Publish) -> Result<(), Failure> {
             open_file(path).map_err(|error| unreadable(path, &error))?;
         }
         if metadata.len() > MAX_MESSAGE_BYTES as u64 {
-            return Err(unreadable(path, &too_long()));
+            return Err(unreadable(path, &io::ErrorKind::FileTooLarge.into()));
         }
     }
     Ok(())
@@ -163,22 +164,22 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
         open_file(path)?.take(limit).read_to_end(&mut payload)?;
     }
     if payload.len() > MAX_MESSAGE_BYTES {
-        return Err(too_long());
+        return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(payload)
 }
 
-fn too_long() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        "it is longer than 512 MiB, which Redis cannot store",
-    )
-}
-
+/// Why an input cannot be published.
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let name = match path.as_os_str().as_encoded_bytes() {
         b"-" => "standard input".into(),
         _ => path.display().to_string(),
     };
+    if error.kind() == io::ErrorKind::FileTooLarge {
+        let reason = format!(
+            "{name} has a message of more than {MAX_MESSAGE_BYTES} bytes; publish a reference to it"
+        );
+        return Error::new(ErrorKind::PayloadTooLarge, reason).into();
+    }
     Failure::usage(format!("cannot read {name}: {error}; correct the file"))
 }

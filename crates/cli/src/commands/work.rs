@@ -1,10 +1,9 @@
 //! `work`: a command for each message.
 
-use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use leaseline::{Consumer, Delivery, Queue};
+use leaseline::{Consumer, Delivery, Handled, Queue};
 use serde_json::json;
 
 use crate::arguments::Work;
@@ -16,9 +15,6 @@ use crate::signals::{Signals, Stop};
 use crate::status::Status;
 use crate::target::{Target, log};
 use crate::{progress, warnings};
-
-/// What a handler unwinds with to leave its message to its lease.
-struct Left;
 
 /// Why the commands could not be run, if that is so.
 type Trouble = Arc<Mutex<Option<String>>>;
@@ -114,29 +110,19 @@ fn heartbeat(queue: &Queue, work: &Work) -> Option<Duration> {
     Some(work.heartbeat.unwrap_or(Duration::from_millis(timeout) / 3))
 }
 
-/// Runs the command for a message. `Ok` acknowledges it and `Err` ends it as failed.
-async fn handle(
-    exec: Arc<Exec>,
-    delivery: Arc<Delivery>,
-    trouble: Trouble,
-    stop: Stop,
-) -> Result<(), String> {
+/// Runs the command for a message. If it could not be run, that says nothing about the message,
+/// and nothing good about the next ones.
+async fn handle(exec: Arc<Exec>, delivery: Arc<Delivery>, trouble: Trouble, stop: Stop) -> Handled {
     match exec.run(&delivery).await {
-        Ended::Success => Ok(()),
-        Ended::Failure(reason) => Err(reason),
+        Ended::Success => Handled::Ack,
+        Ended::Failure(reason) => Handled::Fail(reason),
         Ended::NotRun(reason) => {
             trouble
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .get_or_insert(reason);
             stop.request();
-            leave()
+            Handled::Leave
         }
     }
-}
-
-/// Leaves the message to its lease, as the consumer does for a handler that panics. This one
-/// unwinds without the panic's message.
-fn leave() -> ! {
-    std::panic::resume_unwind(Box::new(Left) as Box<dyn Any + Send>)
 }

@@ -324,3 +324,21 @@ fn a_mistake_beside_good_messages_publishes_none() {
     assert!(stage.keys().is_empty());
     assert!(!Path::new("/no/such/file").exists());
 }
+
+engines! {
+    fn payloads_over_the_limit(stage: Stage) {
+        let long = vec![b'x'; 17 << 20];
+        // Shorter, but every byte takes six when stored.
+        let escaped = vec![1; 6 << 20];
+        for input in [&long, &escaped] {
+            for from in ["--file", "--lines"] {
+                let finished = stage.run_with(["publish", from, "-", "--json"], input).ends(1);
+                let error = finished.error_object();
+                assert_eq!(error["kind"], "payload_too_large");
+                assert_eq!(error["retry"], "no");
+                assert!(error["message"].as_str().unwrap().contains("publish a reference to it"));
+            }
+        }
+        assert!(stage.keys().is_empty());
+    }
+}

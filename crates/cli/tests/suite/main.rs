@@ -4,6 +4,7 @@ mod bad_input;
 mod claiming;
 mod closed_ends;
 mod demo;
+mod lost_replies;
 mod operating;
 mod publishing;
 mod recovering;

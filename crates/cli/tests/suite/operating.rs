@@ -1,7 +1,6 @@
 use serde_json::json;
 
 use crate::engines;
-use crate::stage::Stage;
 
 engines! {
     fn the_object_of_stats(stage: Stage) {
@@ -19,13 +18,7 @@ engines! {
     }
 
     fn dead_letters_are_redriven_oldest_first(stage: Stage) {
-        stage.run(["publish", "a", "b", "c"]).ok();
-        for _ in 0..2 {
-            stage.run(["claim", "--max", "3", "--max-deliveries", "1"]);
-            stage.expire_leases();
-        }
-        stage.run(["claim", "--max-deliveries", "1"]).ends(3);
-        assert_eq!(stage.length("jobs::dlq"), 3);
+        let _: u8 = stage.redis(&[b"LPUSH", b"jobs::dlq", b"a", b"b", b"c"]);
         assert_eq!(stage.run(["redrive", "--max", "1", "--json"]).ok().objects(), [json!({ "moved": 1 })]);
         let claimed = stage.claim();
         assert_eq!((&claimed["payload"], &claimed["delivery_count"]), (&json!("a"), &json!(1)));

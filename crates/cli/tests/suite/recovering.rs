@@ -25,8 +25,7 @@ engines! {
         let before = lines().len();
         assert!(before < 1000, "killed in the middle");
 
-        // The second run may begin before the leases end; it takes what it can, and a third one
-        // the rest. --until-empty does not wait for leases of others.
+        // --until-empty does not wait for the leases of others: they must have ended.
         std::thread::sleep(std::time::Duration::from_millis(1_600));
         stage.run(work).ok();
         assert_eq!(lines().into_iter().collect::<BTreeSet<_>>(), all);

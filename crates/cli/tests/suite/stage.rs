@@ -13,13 +13,13 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server, and the engine under test.
-pub struct Stage {
-    pub engine: &'static str,
-    pub server: RedisServer,
+pub(crate) struct Stage {
+    pub(crate) engine: &'static str,
+    pub(crate) server: RedisServer,
 }
 
 impl Stage {
-    pub fn new(engine: &'static str) -> Self {
+    pub(crate) fn new(engine: &'static str) -> Self {
         Self {
             engine,
             server: RedisServer::start(),
@@ -27,7 +27,10 @@ impl Stage {
     }
 
     /// A run that is about to start, against the server.
-    pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
+    pub(crate) fn command<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Command {
         let mut command = leaseline(["--engine", self.engine]);
         command
             .env("LEASELINE_REDIS", self.server.url())
@@ -36,12 +39,12 @@ impl Stage {
     }
 
     /// A whole run without input.
-    pub fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Finished {
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Finished {
         self.run_with(arguments, b"")
     }
 
     /// A whole run with this on standard input.
-    pub fn run_with<S: AsRef<OsStr>>(
+    pub(crate) fn run_with<S: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = S>,
         input: &[u8],
@@ -50,7 +53,7 @@ impl Stage {
     }
 
     /// A raw command.
-    pub fn redis<T: FromRedisValue>(&self, words: &[&[u8]]) -> T {
+    pub(crate) fn redis<T: FromRedisValue>(&self, words: &[&[u8]]) -> T {
         let client = redis::Client::open(self.server.url()).unwrap();
         let mut connection = client.get_connection().unwrap();
         let mut command = redis::Cmd::new();
@@ -61,23 +64,23 @@ impl Stage {
     }
 
     /// The names of all keys, sorted.
-    pub fn keys(&self) -> Vec<String> {
+    pub(crate) fn keys(&self) -> Vec<String> {
         let mut keys: Vec<String> = self.redis(&[b"KEYS", b"*"]);
         keys.sort();
         keys
     }
 
     /// A list, head first.
-    pub fn list(&self, key: &str) -> Vec<Vec<u8>> {
+    pub(crate) fn list(&self, key: &str) -> Vec<Vec<u8>> {
         self.redis(&[b"LRANGE", key.as_bytes(), b"0", b"-1"])
     }
 
-    pub fn length(&self, key: &str) -> usize {
+    pub(crate) fn length(&self, key: &str) -> usize {
         self.redis(&[b"LLEN", key.as_bytes()])
     }
 
     /// Lets every lease of `jobs` expire, by the score and not by the clock.
-    pub fn expire_leases(&self) {
+    pub(crate) fn expire_leases(&self) {
         let key: &[u8] = b"jobs::processing:lease_deadlines";
         let members: Vec<Vec<u8>> = self.redis(&[b"ZRANGE", key, b"0", b"-1"]);
         for member in members {
@@ -86,7 +89,7 @@ impl Stage {
     }
 
     /// Everything on the server, for comparison.
-    pub fn dump(&self) -> Vec<(String, Vec<u8>)> {
+    pub(crate) fn dump(&self) -> Vec<(String, Vec<u8>)> {
         let keys = self.keys().into_iter();
         keys.map(|key| {
             let dump = self.redis(&[b"DUMP", key.as_bytes()]);
@@ -96,13 +99,13 @@ impl Stage {
     }
 
     /// Claims one message, as `claim --json` prints it.
-    pub fn claim(&self) -> Value {
+    pub(crate) fn claim(&self) -> Value {
         self.run(["claim", "--json"]).ok().objects().remove(0)
     }
 }
 
 /// The command, without the environment of whoever runs the tests.
-pub fn leaseline<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
+pub(crate) fn leaseline<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leaseline"));
     for name in ["LEASELINE_REDIS", "LEASELINE_QUEUE", "LEASELINE_COMPONENT"] {
         command.env_remove(name);
@@ -112,7 +115,7 @@ pub fn leaseline<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Com
 }
 
 /// Runs to the end.
-pub fn finish(mut command: Command, input: &[u8]) -> Finished {
+pub(crate) fn finish(mut command: Command, input: &[u8]) -> Finished {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -128,7 +131,7 @@ pub fn finish(mut command: Command, input: &[u8]) -> Finished {
 }
 
 /// Waits until something is so.
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let limit = Instant::now() + PATIENCE;
     while !is_so() {
         assert!(Instant::now() < limit, "never so: {what}");
@@ -137,7 +140,7 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Sends a signal, such as `-TERM`.
-pub fn signal(child: &Child, signal: &str) {
+pub(crate) fn signal(child: &Child, signal: &str) {
     let status = Command::new("kill")
         .args([signal, &child.id().to_string()])
         .status();
@@ -146,14 +149,14 @@ pub fn signal(child: &Child, signal: &str) {
 
 /// What a run left behind.
 #[derive(Debug)]
-pub struct Finished {
-    pub status: i32,
-    pub stdout: Vec<u8>,
-    pub stderr: String,
+pub(crate) struct Finished {
+    pub(crate) status: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
 }
 
 impl Finished {
-    pub fn new(output: Output) -> Self {
+    pub(crate) fn new(output: Output) -> Self {
         Self {
             // Ended by a signal: never right where a status is compared.
             status: output.status.code().unwrap_or(-1),
@@ -163,22 +166,22 @@ impl Finished {
     }
 
     /// Expects success.
-    pub fn ok(self) -> Self {
+    pub(crate) fn ok(self) -> Self {
         self.ends(0)
     }
 
     /// Expects this exit status.
-    pub fn ends(self, status: i32) -> Self {
+    pub(crate) fn ends(self, status: i32) -> Self {
         assert_eq!(self.status, status, "{self:?}");
         self
     }
 
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.stdout).unwrap()
     }
 
     /// Standard output as JSON, one object a line.
-    pub fn objects(&self) -> Vec<Value> {
+    pub(crate) fn objects(&self) -> Vec<Value> {
         let lines = self.text().lines();
         lines
             .map(|line| serde_json::from_str(line).unwrap())
@@ -186,7 +189,7 @@ impl Finished {
     }
 
     /// One field of each object on standard output.
-    pub fn field(&self, name: &str) -> Vec<String> {
+    pub(crate) fn field(&self, name: &str) -> Vec<String> {
         let objects = self.objects().into_iter();
         objects
             .map(|object| object[name].as_str().unwrap().to_owned())
@@ -194,7 +197,7 @@ impl Finished {
     }
 
     /// The only line on standard error, which must be an error.
-    pub fn error(&self) -> &str {
+    pub(crate) fn error(&self) -> &str {
         let line = self.stderr.strip_suffix('\n').unwrap_or("");
         assert!(!line.contains('\n'), "one line: {self:?}");
         line.strip_prefix("error: ")
@@ -202,7 +205,7 @@ impl Finished {
     }
 
     /// The same in JSON form.
-    pub fn error_object(&self) -> Value {
+    pub(crate) fn error_object(&self) -> Value {
         let line = self.stderr.strip_suffix('\n').unwrap_or("");
         assert!(!line.contains('\n'), "one line: {self:?}");
         let mut object: Value = serde_json::from_str(line).unwrap();

@@ -41,8 +41,15 @@ impl Busy {
         self.folder.path().join(name)
     }
 
+    /// Lets the command finish, and waits for the worker.
     fn end(self) -> Finished {
-        Finished::new(self.child.wait_with_output().unwrap())
+        fs::write(self.file("go"), "").unwrap();
+        let finished = Finished::new(self.child.wait_with_output().unwrap());
+        assert!(
+            self.folder.path().join("done").exists(),
+            "the command finished"
+        );
+        finished
     }
 }
 
@@ -51,10 +58,7 @@ engines! {
         let busy = Busy::new(stage);
         signal(&busy.child, "-TERM");
         std::thread::sleep(Duration::from_millis(300));
-        fs::write(busy.file("go"), "").unwrap();
-        let folder = busy.file("done");
         let finished = busy.end().ok();
-        assert!(!folder.exists(), "the folder went with the worker's handle");
         assert!(finished.stderr.ends_with("acked 1, failed 0\n"), "{finished:?}");
         assert_eq!((stage.length("jobs::pending"), stage.length("jobs::processing")), (1, 0));
     }
@@ -74,7 +78,6 @@ fn an_interrupt_from_the_terminal_spares_the_command() {
             .success()
     );
     std::thread::sleep(Duration::from_millis(300));
-    fs::write(busy.file("go"), "").unwrap();
     let finished = busy.end().ok();
     assert!(
         finished.stderr.ends_with("acked 1, failed 0\n"),

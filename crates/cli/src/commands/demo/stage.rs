@@ -19,7 +19,7 @@ pub(super) const MAX_DELIVERIES: u32 = 2;
 const STILL_LEASE: Duration = Duration::from_secs(30);
 
 /// How long it lasts where the demo has to wait for it.
-const REAL_LEASE: Duration = Duration::from_secs(1);
+const REAL_LEASE: Duration = Duration::from_millis(1_500);
 
 /// What the wait for a lease's end is longer than the lease.
 const MARGIN: Duration = Duration::from_millis(50);
