@@ -53,7 +53,7 @@ impl Pool {
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send + 'static,
-        undelivered: impl FnOnce(&Self, T) + Send + 'static,
+        undelivered: fn(&Self, T),
     ) -> Result<T, Error> {
         let (sender, receiver) = oneshot::channel();
         let pool = Arc::clone(self);
@@ -63,12 +63,13 @@ impl Pool {
                 undelivered(&pool, answer);
             }
         });
-        receiver.await.unwrap_or_else(|_| {
-            Err(Error::new(
-                ErrorKind::OutcomeUnknown,
-                "the call was cut off by the end of its runtime; it may have taken effect",
-            ))
-        })
+        Waiting {
+            pool: self,
+            receiver,
+            undelivered,
+        }
+        .answer()
+        .await
     }
 
     async fn run_here<T>(
@@ -110,37 +111,43 @@ impl Pool {
         max: u32,
         wait: Duration,
     ) -> Result<Vec<Delivery>, Error> {
-        let kept = self.redeliver(max).await?;
+        let pool = Arc::clone(self);
+        let wait_ms = millis(wait);
+        self.run(
+            move |instance| Box::pin(async move { pool.claim_on(instance, max, wait_ms).await }),
+            |pool, claimed| lock(&pool.undelivered).extend(claimed),
+        )
+        .await
+    }
+
+    /// Everything that a claim takes from the pool it takes here, in the task of the call, which
+    /// nobody cuts short.
+    async fn claim_on(
+        &self,
+        instance: &mut Instance,
+        max: u32,
+        wait_ms: u64,
+    ) -> Result<Vec<Delivery>, Error> {
+        let kept = self.redeliver(instance, max).await;
         if !kept.is_empty() {
             return Ok(kept);
         }
-        let adopted = std::mem::take(&mut *lock(&self.open_claims));
-        let wait_ms = millis(wait);
-        let (claimed, open) = self
-            .run(
-                move |instance| {
-                    Box::pin(async move {
-                        if !adopted.is_empty() {
-                            instance.adopt_claims(adopted).await?;
-                        }
-                        let claimed = instance.claim(max, wait_ms).await;
-                        // A broken instance has lost its claims: their leases expire.
-                        let open = instance.take_pending_claims().await.unwrap_or_default();
-                        Ok((claimed, open))
-                    })
-                },
-                |pool, (claimed, open)| {
-                    lock(&pool.open_claims).extend(open);
-                    lock(&pool.undelivered).extend(claimed.into_iter().flatten());
-                },
-            )
-            .await?;
+        let open = std::mem::take(&mut *lock(&self.open_claims));
+        if !open.is_empty()
+            && let Err(error) = instance.adopt_claims(open.clone()).await
+        {
+            lock(&self.open_claims).extend(open);
+            return Err(error);
+        }
+        let claimed = instance.claim(max, wait_ms).await;
+        // A broken instance has lost its claims: their leases expire.
+        let open = instance.take_pending_claims().await.unwrap_or_default();
         lock(&self.open_claims).extend(open);
         claimed
     }
 
     /// Hands out what was claimed for callers that went away, as far as its leases still stand.
-    async fn redeliver(self: &Arc<Self>, max: u32) -> Result<Vec<Delivery>, Error> {
+    async fn redeliver(&self, instance: &mut Instance, max: u32) -> Vec<Delivery> {
         let mut kept: Vec<Delivery> = {
             let mut undelivered = lock(&self.undelivered);
             let count = undelivered.len().min(max as usize);
@@ -152,36 +159,37 @@ impl Pool {
             .filter(|lease| lease.token.is_some())
             .collect();
         if leases.is_empty() {
-            return Ok(kept);
+            return kept;
         }
-        let renewed = self
-            .run(
-                move |instance| Box::pin(async move { instance.renew(&leases).await }),
-                |_, _| (),
-            )
-            .await?;
-        let mut renewed = renewed.into_iter();
+        // Leases that are over or in doubt come back by themselves.
+        let mut renewed = instance
+            .renew(&leases)
+            .await
+            .unwrap_or_default()
+            .into_iter();
         kept.retain_mut(|delivery| {
             if delivery.lease.token.is_none() {
                 return true;
             }
-            match renewed.next() {
-                Some(Ok(RenewOutcome::Renewed(deadline_ms))) => {
-                    delivery.lease.deadline_ms = Some(deadline_ms);
-                    true
-                }
-                // Its lease is over or in doubt: it comes back by itself.
-                _ => false,
-            }
+            let Some(Ok(RenewOutcome::Renewed(deadline_ms))) = renewed.next() else {
+                return false;
+            };
+            delivery.lease.deadline_ms = Some(deadline_ms);
+            true
         });
-        Ok(kept)
+        kept
     }
 
     /// Waits for running calls, then drains. False: something was still running or unresolved.
     pub(crate) async fn drain(self: &Arc<Self>, timeout: Duration) -> Result<bool, Error> {
+        let pool = Arc::clone(self);
+        let drained = tokio::spawn(async move { pool.drain_here(timeout).await });
+        drained.await.unwrap_or_else(|_| Err(cut_off()))
+    }
+
+    async fn drain_here(&self, timeout: Duration) -> Result<bool, Error> {
         let started = tokio::time::Instant::now();
-        let capacity = *lock(&self.capacity);
-        let all = u32::try_from(capacity).unwrap_or(u32::MAX);
+        let all = u32::try_from(*lock(&self.capacity)).unwrap_or(u32::MAX);
         let Ok(slots) = tokio::time::timeout(timeout, self.slots.acquire_many(all)).await else {
             return Ok(false);
         };
@@ -191,9 +199,8 @@ impl Pool {
         let open = std::mem::take(&mut *lock(&self.open_claims));
         let drained = async {
             instance.adopt_claims(open).await?;
-            instance
-                .drain(millis(timeout.saturating_sub(started.elapsed())))
-                .await
+            let rest = timeout.saturating_sub(started.elapsed());
+            instance.drain(millis(rest)).await
         }
         .await;
         self.give_back(instance);
@@ -219,9 +226,41 @@ impl Pool {
     }
 }
 
+/// A caller that waits for the answer of its call. If it goes away in the moment in which the
+/// answer has arrived, the answer still goes to `undelivered`.
+struct Waiting<'a, T> {
+    pool: &'a Pool,
+    receiver: oneshot::Receiver<Result<T, Error>>,
+    undelivered: fn(&Pool, T),
+}
+
+impl<T> Waiting<'_, T> {
+    async fn answer(mut self) -> Result<T, Error> {
+        (&mut self.receiver)
+            .await
+            .unwrap_or_else(|_| Err(cut_off()))
+    }
+}
+
+impl<T> Drop for Waiting<'_, T> {
+    fn drop(&mut self) {
+        self.receiver.close();
+        if let Ok(Ok(answer)) = self.receiver.try_recv() {
+            (self.undelivered)(self.pool, answer);
+        }
+    }
+}
+
 /// A panic in another call must not end this one: the lists stay whole between statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn cut_off() -> Error {
+    Error::new(
+        ErrorKind::OutcomeUnknown,
+        "the call was cut off by a panic or the end of its runtime; it may have taken effect",
+    )
 }
 
 fn closed() -> Error {

@@ -89,7 +89,7 @@ fn malformed(what: &str) -> Error {
     Error::new(
         ErrorKind::MalformedMessage,
         alloc::format!(
-            "the stored message {what}; it stays claimed, and goes to the dead letters when its delivery limit is reached"
+            "the stored message {what}; it stays claimed: settle it by its lease, or let its lease expire"
         ),
     )
 }

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::envelope;
 use crate::error::Error;
 
 /// A message to publish.
@@ -45,19 +46,26 @@ pub struct Lease {
     pub deadline_ms: Option<u64>,
 }
 
+impl Lease {
+    /// The id in the stored message; `None` for one without a readable envelope.
+    pub fn message_id(&self) -> Option<String> {
+        envelope::decode(&self.stored, false).ok()?.id
+    }
+}
+
 /// A claimed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// `None` for messages that were stored without an envelope.
     pub message_id: Option<String>,
-    /// The payload, or why the stored message has none. A malformed message stays under its
-    /// lease and is dead-lettered in the end.
+    /// The payload, or why the stored message has none. A malformed message stays claimed until
+    /// it is settled like any other, or its lease brings it to the dead letters.
     pub payload: Result<Vec<u8>, Error>,
     /// What to hand back to settle or renew.
     pub lease: Lease,
     /// Claims of this message so far, this one included; 0 where there are no leases.
     pub delivery_count: u64,
-    /// This claim was made before and its reply was lost.
+    /// This claim was made before, and its reply was lost or too large for the host.
     pub replayed: bool,
 }
 
@@ -102,8 +110,10 @@ pub enum RenewOutcome {
 pub struct Stats {
     /// Messages that wait.
     pub pending: u64,
-    /// Messages that are claimed and not settled.
+    /// Messages that are claimed and not settled, without the delayed ones.
     pub processing: u64,
+    /// Messages under a lease that no claim holds: they come back at its deadline.
+    pub delayed: u64,
     /// Payloads in the completed log.
     pub completed: u64,
     /// Payloads in the failed log.

@@ -1,5 +1,6 @@
 //! A Redis capability behind one type, whatever the embedder's is.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -8,20 +9,30 @@ use leaseline_core::capability::{PipelineReply, Redis, Reply};
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a guest's `connection` stands for: one of the capabilities that the embedder granted.
+/// Copies share it.
 #[derive(Clone)]
 pub struct Connection(Arc<dyn AnyRedis>);
 
 impl Connection {
-    pub(crate) fn new(redis: impl Redis + 'static) -> Self {
+    /// Any Redis as one type.
+    pub fn new(redis: impl Redis + 'static) -> Self {
         Self(Arc::new(redis))
     }
+}
 
-    pub(crate) async fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> Reply {
+impl Redis for Connection {
+    async fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> Reply {
         self.0.execute(argv, timeout_ms).await
     }
 
-    pub(crate) async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
+    async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
         self.0.pipeline(commands, timeout_ms).await
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").finish_non_exhaustive()
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use leaseline::config::Log;
+use leaseline::message::SettleOutcome;
 use leaseline::{Engine, ErrorKind, Handled};
 use tokio::sync::Notify;
 
@@ -144,6 +145,23 @@ suite! {
             let error = consumer.until_empty(true).run(handler).await.unwrap_err();
             assert_eq!(error.kind, ErrorKind::Configuration);
             assert!(error.message.contains(text), "{error}");
+        }
+    }
+
+    async fn what_a_claim_took_whose_caller_left_at_the_last_moment_is_kept(world: World) {
+        // The answer has arrived and is not yet looked at when the caller goes away.
+        let queue = world.queue(without_leases).await;
+        for round in 0..20 {
+            publish(&queue, &["a"]).await;
+            let mut call = Box::pin(queue.claim(1, Duration::ZERO));
+            let polled = std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context))).await;
+            assert!(polled.is_pending());
+            while !queue.stats().await.unwrap().processing.eq(&1) {}
+            tokio::time::sleep(Duration::from_millis(round % 4)).await;
+            drop(call);
+            let claimed = queue.claim(1, Duration::from_secs(5)).await.unwrap();
+            assert_eq!(payloads(&claimed), ["a"], "round {round}");
+            assert_eq!(ack(&queue, &claimed[0]).await, SettleOutcome::Done);
         }
     }
 

@@ -23,24 +23,37 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     /// [`ErrorKind::Server`] if one of the keys holds another type.
     pub async fn stats(&mut self) -> Result<Stats, Error> {
         let keys = &self.keys;
-        let lists = [
-            &keys.pending,
-            &keys.processing,
-            &keys.completed,
-            &keys.failed,
-            &keys.dead_letters,
+        let lengths = [
+            ("LLEN", &keys.pending),
+            ("LLEN", &keys.processing),
+            ("LLEN", &keys.completed),
+            ("LLEN", &keys.failed),
+            ("LLEN", &keys.dead_letters),
+            ("HLEN", &keys.lease_tokens),
+            ("HLEN", &keys.claim_refs),
         ];
-        let commands = lists
-            .map(|list| vec![b"LLEN".as_slice(), list.as_bytes()])
+        let commands = lengths
+            .map(|(command, key)| vec![command.as_bytes(), key.as_bytes()])
             .into();
-        let mut lengths = [0; 5];
-        for (length, answer) in lengths.iter_mut().zip(self.caller.send(commands).await) {
-            *length = reply::single_int(answer?)?.unsigned_abs();
+        let mut counts = [0; 7];
+        for (count, answer) in counts.iter_mut().zip(self.caller.send(commands).await) {
+            *count = reply::single_int(answer?)?.unsigned_abs();
         }
-        let [pending, processing, completed, failed, dead_letters] = lengths;
+        let [
+            pending,
+            held,
+            completed,
+            failed,
+            dead_letters,
+            leases,
+            claims,
+        ] = counts;
+        // A lease that belongs to a claim has a reference to the claim's record.
+        let delayed = leases.saturating_sub(claims).min(held);
         Ok(Stats {
             pending,
-            processing,
+            processing: held - delayed,
+            delayed,
             completed,
             failed,
             dead_letters,

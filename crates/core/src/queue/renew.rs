@@ -50,7 +50,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                     Err(_) => Outcome::Failure,
                 },
             );
-            event.message_id = super::settle::message_id(lease);
+            event.message_id = lease.message_id();
             event.lease_token_hash = lease.token.as_deref().map(token::hash);
             event.error = outcome.clone().err();
             self.emit(event);

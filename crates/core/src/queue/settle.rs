@@ -11,7 +11,7 @@ use crate::config::Log;
 use crate::envelope;
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, Operation, Outcome};
-use crate::message::{Lease, SettleOutcome, SettleRequest, Settlement};
+use crate::message::{SettleOutcome, SettleRequest, Settlement};
 use crate::reply;
 use crate::script::{self, Invocation};
 use crate::token;
@@ -54,7 +54,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             self.emit(event);
         }
         for (request, outcome) in requests.iter().zip(&mut outcomes) {
-            if let (Err(error), Some(id)) = (&mut *outcome, message_id(&request.lease)) {
+            if let (Err(error), Some(id)) = (&mut *outcome, request.lease.message_id()) {
                 error.message_id = Some(id);
             }
             self.emit_settled(request, outcome, started);
@@ -180,7 +180,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let (log, destination) = self.log(request.settlement);
         let destination = (log != Log::Off).then(|| String::from(destination));
         let mut template = self.event(Operation::Ack, Outcome::Success, started);
-        template.message_id = message_id(&request.lease);
+        template.message_id = request.lease.message_id();
         template.lease_token_hash = request.lease.token.as_deref().map(token::hash);
         let emit = |queue: &mut Self, operation, outcome, destination: Option<&String>| {
             let mut event = template.clone();
@@ -237,11 +237,6 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             }
         }
     }
-}
-
-/// The id in a lease's stored message.
-pub(super) fn message_id(lease: &Lease) -> Option<String> {
-    envelope::decode(&lease.stored, false).ok()?.id
 }
 
 fn settle_outcome(called: Called) -> Result<SettleOutcome, Error> {

@@ -3,7 +3,7 @@
 //! Numbers and sizes that come from the guest are bounded here, and so are replies on their way
 //! to it. Which commands a connection carries is the capability's own matter.
 
-use leaseline_core::capability::{RedisError, Value};
+use leaseline_core::capability::{Redis as _, RedisError, Value};
 use wasmtime::component::Resource;
 
 use crate::bindings::leaseline::redis::client::{self, Error, Host, HostConnection, ServerError};
