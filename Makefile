@@ -5,13 +5,13 @@
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-setup: ## install what is missing: Redis, a C compiler, a compiler for WebAssembly
+setup: ## install what a build needs: a C compiler, a compiler for WebAssembly
 	@scripts/setup.sh
 
 demo: component ## a tour of the queue in a few seconds (the first build takes about ten minutes)
 	@scripts/demo.sh
 
-test: ## all tests, with real servers and, where Python 3.12 is found, the original library
+test: ## all tests, with real Redis and, where Python 3.12 is found, the original library
 	@scripts/test.sh
 
 lint: component ## formatting, clippy, documentation, wording

@@ -3,6 +3,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+if ! git rev-parse --git-dir >/dev/null 2>&1; then
+    echo "wording: not checked, this is no git checkout"
+    exit
+fi
+
 status=0
 
 # usage: forbid REASON PATTERN   (brackets in the patterns keep this file from matching itself)

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Installs what is missing to build and to test, one line a step. It asks nothing and may be run
-# again at any time.
+# again at any time. What is there already is used without asking the network.
 #
 # usage: scripts/setup.sh [--test]    --test: also what only the tests need
 set -eu
 cd "$(dirname "$0")/.."
 
 TARGET=wasm32-unknown-unknown
+DEBIAN_RUSTC=/usr/bin/rustc
+OLDEST_RUST=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
 
 say() { printf 'setup: %s\n' "$*"; }
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -29,28 +31,48 @@ as_root() {
     if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-can_install() {
-    have apt-get && { [ "$(id -u)" -eq 0 ] || { have sudo && sudo -n true 2>/dev/null; }; }
-}
-
-# Installs packages, or fails quietly where apt-get cannot be used. No service is started in
-# containers: the tests start servers of their own.
+# Brings the package lists up to date, once. Fails quietly where apt-get cannot be used.
 updated=
-install() {
-    can_install || return 1
+update() {
+    have apt-get || return 1
+    [ "$(id -u)" -eq 0 ] || { have sudo && sudo -n true 2>/dev/null; } || return 1
     if [ -z "$updated" ]; then
         say "apt-get update"
         as_root apt-get -qq update || return 1
         updated=yes
     fi
-    say "apt-get install $*"
-    as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
-        apt-get -qq install -y --no-install-recommends -o DPkg::Lock::Timeout=120 "$@" >/dev/null
 }
 
+# Installs packages. Never removes one: Debian's compilers exclude each other. No service is started
+# in containers: the tests start servers of their own.
+install() {
+    update || return 1
+    say "apt-get install $*"
+    as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install -y --no-remove \
+        --no-install-recommends -o DPkg::Lock::Timeout=120 "$@" >/dev/null
+}
+
+# Whether a version such as 1.96.0 or 1.96.0+dfsg1 is new enough for the workspace.
+is_new_enough() {
+    printf '%s\n%s\n' "$OLDEST_RUST" "$1" | awk -F '[^0-9]+' '
+        NR == 1 { major = $1; minor = $2; next }
+        { ok = $1 + 0 > major + 0 || ($1 + 0 == major + 0 && $2 + 0 >= minor + 0) }
+        END { exit !ok }'
+}
+
+# usage: version_of RUSTC
+version_of() { "$1" --version 2>/dev/null | cut -d ' ' -f 2; }
+
+# The compiler that builds everything else.
+active_rustc() { printf '%s\n' "${RUSTC:-rustc}"; }
+
 rust() {
-    { have cargo && have rustc; } || fail "Rust is missing: install it with rustup, then run this again"
-    say "Rust: $(rustc --version)"
+    { have cargo && have "$(active_rustc)"; } ||
+        fail "Rust is missing: install it with rustup, then run this again"
+    version=$(version_of "$(active_rustc)")
+    is_new_enough "$version" ||
+        fail "Rust ${version:-of no known version} is too old, $OLDEST_RUST or newer is needed: run 'rustup update', or make a newer toolchain the active one"
+    say "Rust: $version"
 }
 
 c_compiler() {
@@ -59,6 +81,59 @@ c_compiler() {
     else
         install build-essential || fail "a C compiler is missing: install Debian's build-essential or the like"
         say "C compiler: installed"
+    fi
+}
+
+active_toolchain_has_target() {
+    [ -d "$("$(active_rustc)" --print sysroot)/lib/rustlib/$TARGET/lib" ]
+}
+
+# The linker for Debian's compiler: Debian's own is too old for it.
+rust_lld_is_there() {
+    rustc=$(active_rustc)
+    [ -e "$("$rustc" --print sysroot)/lib/rustlib/$("$rustc" --print host-tuple)/bin/rust-lld" ]
+}
+
+# Debian's compiler, new enough, with the sources of its standard library and a linker.
+debian_toolchain_is_there() {
+    [ -x "$DEBIAN_RUSTC" ] &&
+        [ -e "$("$DEBIAN_RUSTC" --print sysroot)/lib/rustlib/src/rust/library/Cargo.toml" ] &&
+        rust_lld_is_there && is_new_enough "$(version_of "$DEBIAN_RUSTC")"
+}
+
+rustup_adds_target() {
+    have rustup || return 1
+    say "WebAssembly: rustup target add $TARGET"
+    limited 120 rustup target add "$TARGET" </dev/null >/dev/null 2>&1 && active_toolchain_has_target
+}
+
+# Succeeds when there is a compiler then, else says what is in the way.
+debian_toolchain_is_installed() {
+    if ! rust_lld_is_there; then
+        say "WebAssembly: the active toolchain has no rust-lld, which Debian's compiler needs"
+        return 1
+    fi
+    update || return 1
+    offered=$(LC_ALL=C apt-cache policy rustc-web | sed -n 's/^ *Candidate: //p')
+    if ! is_new_enough "$offered"; then
+        say "WebAssembly: Debian's archive offers rustc-web ${offered:-(none)}, $OLDEST_RUST or newer is needed"
+        return 1
+    fi
+    install rustc-web rust-web-src && debian_toolchain_is_there
+}
+
+# `cargo xtask component` looks for a compiler in the same order, but installs none.
+webassembly() {
+    if active_toolchain_has_target; then
+        say "WebAssembly: the active toolchain has $TARGET"
+    elif debian_toolchain_is_there; then
+        say "WebAssembly: Debian's compiler is there"
+    elif rustup_adds_target; then
+        say "WebAssembly: target installed"
+    elif debian_toolchain_is_installed; then
+        say "WebAssembly: Debian's compiler installed"
+    else
+        fail "no compiler for $TARGET: run 'rustup target add $TARGET', or on Debian 12 as root 'apt-get install rustc-web rust-web-src' (and keep rustup's toolchain, whose rust-lld links the module)"
     fi
 }
 
@@ -71,39 +146,14 @@ redis() {
     fi
 }
 
-active_toolchain_has_target() {
-    [ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET/lib" ]
-}
-
-# Debian's compiler with the sources of its standard library.
-debian_toolchain_is_there() {
-    [ -x /usr/bin/rustc ] &&
-        [ -e "$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.toml" ]
-}
-
-# Two ways, in this order; `cargo xtask component` looks for them in the same order.
-webassembly() {
-    if active_toolchain_has_target; then
-        say "WebAssembly: the active toolchain has $TARGET"
-        return
+formatter() {
+    if cargo fmt --version >/dev/null 2>&1; then
+        say "rustfmt: there"
+    elif have rustup && limited 120 rustup component add rustfmt </dev/null >/dev/null 2>&1; then
+        say "rustfmt: installed"
+    else
+        say "rustfmt: cannot be installed, the formatting is not checked"
     fi
-    if debian_toolchain_is_there; then
-        say "WebAssembly: Debian's compiler is there"
-        return
-    fi
-    if have rustup; then
-        say "WebAssembly: rustup target add $TARGET"
-        if limited 120 rustup target add "$TARGET" </dev/null >/dev/null 2>&1 && active_toolchain_has_target; then
-            say "WebAssembly: target installed"
-            return
-        fi
-        say "WebAssembly: rustup cannot provide it, trying Debian's compiler"
-    fi
-    if install rustc-web rust-web-src && debian_toolchain_is_there; then
-        say "WebAssembly: Debian's compiler installed"
-        return
-    fi
-    fail "no compiler for $TARGET: run 'rustup target add $TARGET', or on Debian 12 as root 'apt-get install rustc-web rust-web-src'"
 }
 
 # Without it the tests run under plain `cargo test`, which knows no time limits.
@@ -123,7 +173,8 @@ nextest() {
 rust
 c_compiler
 webassembly
-redis
 if [ "${1:-}" = --test ]; then
+    redis
+    formatter
     nextest
 fi

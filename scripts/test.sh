@@ -1,6 +1,6 @@
 #!/bin/sh
-# Everything that must hold before a change goes in. Every server that a test needs is started by
-# that test, on a free port, and stopped by it.
+# All tests, and what is quick to check besides; scripts/lint.sh checks the rest. Every server that
+# a test needs is started by that test, on a free port, and stopped by it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,16 +9,36 @@ step() { printf '\n== %s\n' "$*"; }
 step "set-up"
 scripts/setup.sh --test
 
+step "wording and formatting"
+scripts/lint-wording.sh
+if cargo fmt --version >/dev/null 2>&1; then
+    cargo fmt --all --check
+else
+    echo "the formatting is NOT checked: rustfmt is missing"
+fi
+
 step "component"
 cargo xtask component
 cargo xtask component --check-reproducible
 
 step "the original library"
 reason=$(mktemp)
-trap 'rm -f "$reason"' EXIT
+interop=
+passed=
+# Said last however the run ends: a run without the original library must not pass for one with it.
+finish() {
+    rm -f "$reason"
+    if [ -z "$passed" ] && [ -n "${LEASELINE_INTEROP_PYTHON:-}" ]; then
+        interop="was set up ($interop), but something failed"
+    elif [ -n "${LEASELINE_INTEROP_PYTHON:-}" ]; then
+        interop="ran live against $interop"
+    fi
+    [ -z "$interop" ] || step "Python interoperability $interop"
+}
+trap finish EXIT
 if python=$(scripts/interop-python.sh 2>"$reason"); then
     export LEASELINE_INTEROP_PYTHON="$python"
-    interop="ran live against redis-message-queue, $("$python" --version)"
+    interop="redis-message-queue, $("$python" --version)"
 else
     unset LEASELINE_INTEROP_PYTHON
     interop="did NOT run: $(tail -n 1 "$reason")"
@@ -34,5 +54,4 @@ else
     step "tests"
     cargo test --locked --workspace --no-fail-fast
 fi
-
-step "Python interoperability $interop"
+passed=yes

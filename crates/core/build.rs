@@ -9,6 +9,9 @@ use sha1::{Digest as _, Sha1};
 fn main() {
     let lua = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../lua");
     println!("cargo::rerun-if-changed={}", lua.display());
+    // `cargo xtask component` sets it, so that what it stamps with a digest is compiled from the
+    // sources with that digest.
+    println!("cargo::rerun-if-env-changed=LEASELINE_SOURCE_DIGEST");
     let mut files: Vec<_> = fs::read_dir(&lua)
         .unwrap_or_else(|error| panic!("cannot read the scripts in {}: {error}", lua.display()))
         .map(|entry| entry.unwrap().path())

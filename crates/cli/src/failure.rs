@@ -6,6 +6,7 @@ use std::io;
 use leaseline::{Error, ErrorKind, Retry};
 use serde::Serialize;
 
+use crate::lease::LeaseObject;
 use crate::status::Status;
 
 /// Why a command ends early.
@@ -17,6 +18,13 @@ pub(crate) enum Failure {
     Io(String),
     /// A queue call failed.
     Queue(Box<Error>),
+    /// A claimed message cannot be read. With the lease it can still be settled.
+    Unreadable {
+        /// Why not.
+        error: Box<Error>,
+        /// What settles it.
+        lease: Box<LeaseObject>,
+    },
     /// Whoever read standard output went away. Nobody is left to be told.
     OutputClosed,
 }
@@ -36,6 +44,8 @@ struct Description<'a> {
     message_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lease: Option<&'a LeaseObject>,
 }
 
 impl Failure {
@@ -67,16 +77,22 @@ impl Failure {
             {
                 Status::Usage
             }
-            Self::Io(_) | Self::Queue(_) | Self::OutputClosed => Status::Failed,
+            Self::Io(_) | Self::Queue(_) | Self::Unreadable { .. } | Self::OutputClosed => {
+                Status::Failed
+            }
         }
     }
 
     /// The object of the JSON form.
     pub(crate) fn json(&self) -> impl Serialize + '_ {
+        let lease = match self {
+            Self::Unreadable { lease, .. } => Some(&**lease),
+            _ => None,
+        };
         let (kind, retry, message_id, code) = match self {
             Self::Usage(_) => ("usage", Retry::No, None, None),
             Self::Io(_) | Self::OutputClosed => ("io", Retry::No, None, None),
-            Self::Queue(error) => (
+            Self::Queue(error) | Self::Unreadable { error, .. } => (
                 error.kind.name(),
                 error.retry,
                 error.message_id.as_deref(),
@@ -89,6 +105,7 @@ impl Failure {
             message: self.to_string(),
             message_id,
             code,
+            lease,
         };
         Object { error }
     }
@@ -104,9 +121,16 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::Usage(message) | Self::Io(message) => message,
-            Self::Queue(error) => &error.message,
+            Self::Queue(error) | Self::Unreadable { error, .. } => &error.message,
             Self::OutputClosed => "standard output was closed",
         };
-        f.write_str(&crate::printable::message(text))
+        f.write_str(&crate::printable::message(text))?;
+        match self {
+            Self::Unreadable { lease, .. } => {
+                let lease = serde_json::to_string(lease).map_err(|_| fmt::Error)?;
+                write!(f, "; lease {lease}")
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Leases in JSON: what `claim` prints and what `ack`, `fail` and `renew` take back.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,11 +10,14 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// What a lease's stored message begins with if it has an envelope.
-const ENVELOPE: &[u8] = b"\x1eRMQ1:";
+/// The longest line with a lease: enough for the base64 of the largest message.
+const MAX_LINE_BYTES: usize = 32 << 20;
+
+/// The leases of one call, in bytes of their lines. All are kept until the last one is read.
+const MAX_INPUT_BYTES: usize = 512 << 20;
 
 /// The JSON form of a lease.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LeaseObject {
     queue: String,
     stored_base64: String,
@@ -40,13 +43,7 @@ impl LeaseObject {
 pub(crate) struct LeaseBatch {
     /// The queue that they name.
     pub(crate) queue: String,
-    pub(crate) leases: Vec<NamedLease>,
-}
-
-/// A lease with the id of its message, where it has one.
-pub(crate) struct NamedLease {
-    pub(crate) lease: Lease,
-    pub(crate) message_id: Option<String>,
+    pub(crate) leases: Vec<Lease>,
 }
 
 impl LeaseBatch {
@@ -60,12 +57,21 @@ impl LeaseBatch {
             let mut line = Vec::new();
             let mut input = io::stdin().lock();
             let mut number: u64 = 0;
+            let mut total = 0;
             while input
+                .by_ref()
+                .take(MAX_LINE_BYTES as u64 + 1)
                 .read_until(b'\n', &mut line)
                 .map_err(|error| Failure::io(format!("cannot read standard input: {error}")))?
                 > 0
             {
                 number += 1;
+                total += line.len();
+                if line.len() > MAX_LINE_BYTES || total > MAX_INPUT_BYTES {
+                    return Err(Failure::usage(format!(
+                        "line {number} of standard input is longer than any lease, or there are too many leases; give fewer at once, as `claim --json` printed them"
+                    )));
+                }
                 if !line.trim_ascii().is_empty() {
                     add(
                         &mut batch,
@@ -98,7 +104,7 @@ fn add(
         && expected != queue
     {
         return Err(Failure::usage(format!(
-            "{what} is of the queue '{queue}' and not of '{expected}'; correct --queue or leave it out"
+            "{what} is of the queue '{queue}' and not of '{expected}'; correct --queue or LEASELINE_QUEUE, or leave them out"
         )));
     }
     let batch = batch.get_or_insert_with(|| LeaseBatch {
@@ -116,7 +122,7 @@ fn add(
 }
 
 /// Reads a lease object, or the `lease` of a whole line of `claim`.
-fn parse(json: &[u8]) -> Result<(String, NamedLease), String> {
+fn parse(json: &[u8]) -> Result<(String, Lease), String> {
     let mut value: Value = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let lease = match value.get_mut("lease") {
         Some(lease) => lease.take(),
@@ -134,19 +140,12 @@ fn parse(json: &[u8]) -> Result<(String, NamedLease), String> {
     {
         return Err("its token is not a decimal number in text".into());
     }
-    let message_id = message_id(&stored);
     let lease = Lease {
         stored,
         token: object.token,
         deadline_ms: object.deadline_ms,
     };
-    Ok((object.queue, NamedLease { lease, message_id }))
-}
-
-/// The id in a stored message, for display only.
-fn message_id(stored: &[u8]) -> Option<String> {
-    let envelope: Value = serde_json::from_slice(stored.strip_prefix(ENVELOPE)?).ok()?;
-    Some(envelope.get("id")?.as_str()?.into())
+    Ok((object.queue, lease))
 }
 
 #[cfg(test)]
@@ -166,10 +165,10 @@ mod tests {
         let alone = serde_json::to_string(&LeaseObject::new("q", &lease())).unwrap();
         let whole = format!("{{\"payload\":\"\",\"lease\":{alone},\"new\":1}}");
         for json in [alone, whole] {
-            let (queue, named) = parse(json.as_bytes()).unwrap();
+            let (queue, parsed) = parse(json.as_bytes()).unwrap();
             assert_eq!(queue, "q");
-            assert_eq!(named.lease, lease());
-            assert_eq!(named.message_id.as_deref(), Some("abc"));
+            assert_eq!(parsed, lease());
+            assert_eq!(parsed.message_id().as_deref(), Some("abc"));
         }
     }
 

@@ -55,11 +55,14 @@ fn start(
     output: &mut Output,
     messages: &Messages,
 ) -> Result<Status, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::io(format!("the runtime does not start: {error}")))?
-        .block_on(run(arguments, output, messages))
+        .map_err(|error| Failure::io(format!("the runtime does not start: {error}")))?;
+    let finished = runtime.block_on(run(arguments, output, messages));
+    // A look-up of a name cannot be cut short, and would hold up the end.
+    runtime.shutdown_background();
+    finished
 }
 
 async fn run(

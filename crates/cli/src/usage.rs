@@ -1,7 +1,8 @@
 //! Command lines that cannot be parsed.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::io;
 
 use clap::error::ErrorKind;
 
@@ -12,21 +13,43 @@ use crate::status::Status;
 /// Prints what clap has to say: help as it is, an error on one line like every other error.
 pub(crate) fn refuse(error: &clap::Error) -> Status {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Whoever closes the pipe has read enough.
-            let _ = error.print();
-            Status::Done
-        }
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => print(error, Status::Done),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !wants_json() => {
-            let _ = error.print();
-            Status::Usage
+            print(error, Status::Usage)
         }
         _ => {
-            let failure = Failure::usage(one_line(&error.render().to_string()));
+            let text = without_addresses(error.render().to_string(), env::args_os().skip(1));
+            let failure = Failure::usage(one_line(&text));
             Messages::new(wants_json()).failure(&failure);
             Status::Usage
         }
     }
+}
+
+/// Prints what is to be seen as it is. Whoever closes the pipe has read enough.
+fn print(error: &clap::Error, status: Status) -> Status {
+    match error.print() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Status::Failed,
+        _ => status,
+    }
+}
+
+/// Clap quotes the argument that it cannot use. One that looks like an address or a login may hold
+/// a password, whatever characters that has, so it is not shown at all.
+fn without_addresses(mut text: String, arguments: impl Iterator<Item = OsString>) -> String {
+    for argument in arguments {
+        let argument = argument.to_string_lossy();
+        let value = argument.split_once('=').map_or("", |(_, value)| value);
+        for shown in [value, &argument] {
+            let login = shown
+                .split_once(':')
+                .is_some_and(|(_, rest)| rest.contains('@'));
+            if shown.contains("://") || login {
+                text = text.replace(shown, "***");
+            }
+        }
+    }
+    text
 }
 
 /// Whether `--json` stands among the arguments, for errors that come before they are parsed.
@@ -56,6 +79,22 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_are_not_shown() {
+        for argument in [
+            "redis://u:pa'sssecret@h",
+            "--redi=redis://u:pa sssecret@h",
+            "user:hunter2@host:6379",
+        ] {
+            let text = format!("unexpected argument '{argument}' found");
+            let shown = without_addresses(text, std::iter::once(argument.into()));
+            assert!(
+                !shown.contains("secret") && !shown.contains("hunter2"),
+                "{shown}"
+            );
+        }
+    }
 
     #[test]
     fn paragraphs_become_one_line() {

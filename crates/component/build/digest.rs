@@ -3,7 +3,7 @@
 //! This file is compiled into the build script of `leaseline-component` and into `xtask`, so that
 //! both say the same of the same sources.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,12 +41,19 @@ const MANIFEST_SECTIONS: [&str; 3] = [
 pub(crate) fn of(root: &Path) -> io::Result<String> {
     let mut hash = Framed(Sha256::new());
     hash.put(b"recipe", RECIPE.as_bytes());
+    let mut for_tests = BTreeMap::new();
     for path in files(root)? {
-        hash.put(portable(&path).as_bytes(), &fs::read(root.join(&path))?);
+        let contents = fs::read(root.join(&path))?;
+        hash.put(portable(&path).as_bytes(), &contents);
+        if path.ends_with("Cargo.toml") {
+            let (package, names) = test_dependencies(&String::from_utf8_lossy(&contents));
+            for_tests.insert(package, names);
+        }
     }
     // Of the workspace's dependencies only those that reach the component count: an update of a
-    // host's crate does not make the component stale.
-    let locked = lockfile::closure(&fs::read_to_string(root.join("Cargo.lock"))?, GUEST);
+    // host's crate or of the tests' does not make the component stale.
+    let lockfile = fs::read_to_string(root.join("Cargo.lock"))?;
+    let locked = lockfile::closure(&lockfile, GUEST, &for_tests);
     for package in &locked {
         hash.put(b"locked", package.text.as_bytes());
     }
@@ -90,6 +97,40 @@ fn is_source(path: &Path) -> bool {
     path.extension()
         .and_then(|extension| extension.to_str())
         .is_some_and(|extension| ["rs", "lua", "wit", "toml"].contains(&extension))
+}
+
+/// The name of a manifest's package, and the dependencies that only its tests have.
+///
+/// In doubt a dependency counts as one of the package itself: when its name stands anywhere outside
+/// `[dev-dependencies]`, and when it is written in another form than one line there.
+fn test_dependencies(manifest: &str) -> (String, BTreeSet<String>) {
+    let mut section = "";
+    let mut package = "";
+    let mut names = BTreeSet::new();
+    let mut rest = String::new();
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            section = line;
+        }
+        if section == "[dev-dependencies]" {
+            // `name = …` or `name.workspace = true`.
+            if let Some(end) = line.find(['.', '=', ' '])
+                && !line.starts_with('#')
+            {
+                names.insert(line[..end].to_owned());
+            }
+            continue;
+        }
+        if section == "[package]"
+            && let Some(("name", value)) = line.split_once(" = ")
+        {
+            package = value.trim_matches('"');
+        }
+        rest.push_str(line);
+        rest.push('\n');
+    }
+    names.retain(|name| !rest.contains(name));
+    (package.to_owned(), names)
 }
 
 /// The path with `/` on every system.
@@ -143,6 +184,30 @@ opt-level = \"s\"
             lines,
             "near = \"1\"\n[profile.component]\nopt-level = \"s\"\n"
         );
+    }
+
+    #[test]
+    fn dependencies_of_tests_are_told_apart() {
+        let (package, names) = test_dependencies(
+            "\
+[package]
+name = \"ours\"
+[dependencies]
+both.workspace = true
+renamed = { package = \"real\", version = \"1\" }
+[dev-dependencies]
+# A comment.
+both = { workspace = true, features = [\"more\"] }
+one.workspace = true
+two = \"2\"
+real = \"3\"
+[build-dependencies]
+tool = \"1\"
+",
+        );
+        assert_eq!(package, "ours");
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        assert_eq!(names, ["one", "two"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Cargo writes the file itself and always in the same form, so reading it line by line is enough.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One `[[package]]` of the file.
 pub(crate) struct Package {
@@ -16,8 +16,13 @@ pub(crate) struct Package {
 
 /// The package called `root` and everything it depends on, sorted by name and version.
 ///
-/// Development and build dependencies count: the file does not tell them apart.
-pub(crate) fn closure(lockfile: &str, root: &str) -> Vec<Package> {
+/// Build dependencies count, and so do development dependencies: the file does not tell them apart.
+/// Those of the workspace's own packages can be named in `left_out`, by package.
+pub(crate) fn closure(
+    lockfile: &str,
+    root: &str,
+    left_out: &BTreeMap<String, BTreeSet<String>>,
+) -> Vec<Package> {
     let mut unseen = packages(lockfile);
     let mut seen = BTreeMap::new();
     let mut open = vec![root.to_owned()];
@@ -31,7 +36,12 @@ pub(crate) fn closure(lockfile: &str, root: &str) -> Vec<Package> {
             .collect();
         for key in matching {
             if let Some(package) = unseen.remove(&key) {
-                open.extend(package.dependencies.iter().cloned());
+                let left_out = left_out.get(&package.name);
+                let counts = |wanted: &&String| {
+                    let name = wanted.split(' ').next().unwrap_or_default();
+                    left_out.is_none_or(|names| !names.contains(name))
+                };
+                open.extend(package.dependencies.iter().filter(counts).cloned());
                 seen.insert(key, package);
             }
         }
@@ -117,7 +127,7 @@ dependencies = [
 
     #[test]
     fn a_closure_has_what_is_reached_and_nothing_else() {
-        let closure = closure(LOCKFILE, "ours");
+        let closure = closure(LOCKFILE, "ours", &BTreeMap::new());
         let texts: Vec<_> = closure
             .iter()
             .map(|package| package.text.as_str())
@@ -134,6 +144,20 @@ dependencies = [
 
     #[test]
     fn an_unknown_package_has_no_closure() {
-        assert!(closure(LOCKFILE, "nobody").is_empty());
+        assert!(closure(LOCKFILE, "nobody", &BTreeMap::new()).is_empty());
+    }
+    #[test]
+    fn what_is_left_out_of_one_package_still_counts_for_another() {
+        let names = |left_out: [(&str, &str); 1]| -> Vec<String> {
+            let left_out = left_out
+                .map(|(package, name)| (package.to_owned(), BTreeSet::from([name.to_owned()])))
+                .into();
+            closure(LOCKFILE, "unrelated", &left_out)
+                .into_iter()
+                .map(|package| package.name)
+                .collect()
+        };
+        assert_eq!(names([("unrelated", "twice")]), ["unrelated"]);
+        assert_eq!(names([("ours", "twice")]), ["twice", "unrelated"]);
     }
 }

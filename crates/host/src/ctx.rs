@@ -20,7 +20,7 @@ pub struct Ctx {
     pub(crate) clock: SharedClock,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) limits: Limits,
-    /// Calls of the guest to its host since [`CtxView::begin_call`].
+    /// Calls of the guest to its host since [`Ctx::begin_call`].
     pub(crate) host_calls: u64,
 }
 

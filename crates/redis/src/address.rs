@@ -1,5 +1,6 @@
 //! Where a Redis is, parsed from a URL, and how to print it without its secrets.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -74,25 +75,27 @@ impl Address {
         if scheme != "redis+unix" {
             reject_misplaced_at(url)?;
         }
-        let info = url
+        // TLS is ours; redis-rs would want its own to be compiled in before it reads `rediss`.
+        let (tls, plain) = match url.strip_prefix("rediss://") {
+            Some(rest) => (true, format!("redis://{rest}")),
+            None => (false, url.to_owned()),
+        };
+        let parsed = redis::parse_redis_url(&plain).ok_or_else(|| invalid("it does not parse"))?;
+        reject_unknown_parameters(scheme, parsed.query_pairs().map(|(name, _)| name))?;
+        reject_fragment(parsed.fragment())?;
+        let info = parsed
             .into_connection_info()
             .map_err(|error| invalid(describe(&error)))?;
         let settings = info.redis_settings();
         let target = match info.addr() {
-            ConnectionAddr::Tcp(host, port) => Target::Tcp {
-                host: host.clone(),
-                port: *port,
-            },
-            ConnectionAddr::TcpTls { insecure: true, .. } => {
-                return Err(invalid(
-                    "#insecure is not supported; trust the server's own authority with \
-                     Connector::tls_root_certificates instead",
-                ));
+            ConnectionAddr::Tcp(host, port) => {
+                let (host, port) = (host.clone(), *port);
+                if tls {
+                    Target::Tls { host, port }
+                } else {
+                    Target::Tcp { host, port }
+                }
             }
-            ConnectionAddr::TcpTls { host, port, .. } => Target::Tls {
-                host: host.clone(),
-                port: *port,
-            },
             ConnectionAddr::Unix(path) => Target::Unix(path.clone()),
             _ => return Err(invalid("this kind of address is not supported")),
         };
@@ -166,6 +169,44 @@ fn reject_misplaced_at(url: &str) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// What other clients read from the query must not be dropped quietly: `?password=` would connect
+/// without one. Names are not quoted either; a password may stand in their place.
+fn reject_unknown_parameters<'a>(
+    scheme: &str,
+    names: impl Iterator<Item = Cow<'a, str>>,
+) -> Result<(), OpenError> {
+    let (known, reason): (&[&str], _) = if scheme == "redis+unix" {
+        (
+            &["db", "user", "pass"],
+            "it has an unknown parameter after the ?; known are db, user and pass",
+        )
+    } else {
+        (
+            &[],
+            "it has parameters after a ?; the database is written /DB after the host, user and \
+             password USER:PASSWORD@ before it",
+        )
+    };
+    for name in names {
+        if !known.contains(&&*name) {
+            return Err(invalid(reason));
+        }
+    }
+    Ok(())
+}
+
+/// redis-rs knows one fragment, which turns the check of certificates off.
+fn reject_fragment(fragment: Option<&str>) -> Result<(), OpenError> {
+    match fragment {
+        None => Ok(()),
+        Some("insecure") => Err(invalid(
+            "#insecure is not supported; trust the server's own authority with \
+             Connector::tls_root_certificates instead",
+        )),
+        Some(_) => Err(invalid("it has a # and more after the address")),
+    }
+}
+
 fn invalid(reason: impl Into<String>) -> OpenError {
     OpenError::InvalidAddress {
         reason: reason.into(),
@@ -175,13 +216,11 @@ fn invalid(reason: impl Into<String>) -> OpenError {
 /// redis-rs's reason without its detail, which quotes the input.
 fn describe(error: &redis::RedisError) -> String {
     let text = error.to_string();
-    // Only the fixed part is kept: these are all the messages that redis-rs 1.8 has for a URL.
-    const KNOWN: [&str; 8] = [
-        "Redis URL did not parse",
-        "Invalid protocol version",
+    // Only the fixed part is kept: these are the messages that redis-rs 1.8 still has for
+    // a URL once it has come this far.
+    const KNOWN: [&str; 5] = [
         "Cannot connect to a wildcard address (0.0.0.0 or ::)",
         "Missing hostname",
-        "only #insecure is supported as URL fragment",
         "Invalid database number",
         "Missing path",
         "is not valid UTF-8",
@@ -260,6 +299,41 @@ mod tests {
         }
     }
 
+    /// Nothing in an address is dropped quietly, and the message says where it belongs.
+    #[test]
+    fn unknown_parameters_are_refused_with_the_right_place() {
+        for (url, place) in [
+            ("redis://h?password=x", "USER:PASSWORD@"),
+            ("rediss://h/2?db=1", "/DB"),
+            ("redis://h?protocol=3", "USER:PASSWORD@"),
+            ("redis+unix:///s?password=x", "db, user and pass"),
+            ("redis+unix:///s?protocol=2", "db, user and pass"),
+        ] {
+            let error = Address::parse(url).expect_err(url);
+            assert!(
+                matches!(error, OpenError::InvalidAddress { .. }),
+                "{url}: {error}"
+            );
+            assert!(error.to_string().contains(place), "{url}: {error}");
+        }
+        // An empty query holds nothing.
+        assert_eq!(parse("redis://h?").to_string(), "redis://h:6379/0");
+    }
+
+    #[test]
+    fn tls_addresses_have_all_parts() {
+        let address = parse("rediss://worker:p%40ss@[::1]:7000/3");
+        assert_eq!(address.to_string(), "rediss://[::1]:7000/3");
+        let credentials = address.credentials.expect("credentials");
+        assert_eq!(credentials.user.as_deref(), Some("worker"));
+        assert_eq!(credentials.password, "p@ss");
+        let error = Address::parse("rediss://h#insecure").expect_err("insecure");
+        assert!(
+            error.to_string().contains("tls_root_certificates"),
+            "{error}"
+        );
+    }
+
     /// Every way to get an address wrong, with a secret in it: no error shows the secret.
     #[test]
     fn no_error_shows_a_secret() {
@@ -284,6 +358,14 @@ mod tests {
             "redis://user:hunter2%FF@host",
             "redis://hunter2@host",
             "redis://host?protocol=hunter2",
+            "redis://host?password=hunter2",
+            "redis://host?hunter2",
+            "rediss://host/1?pass=hunter2",
+            "redis://host#hunter2",
+            "redis://host:1#insecure",
+            "redis+unix:///sock?password=hunter2",
+            "redis+unix:///sock?pass=x&hunter2",
+            "redis+unix:///sock?db=1#hunter2",
             "rediss://user:hunter2@host#insecure",
             "rediss://user:hunter2@host#hunter2",
             "redis+unix://hunter2/sock",

@@ -10,7 +10,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 mod artifact;
 mod componentize;
@@ -86,13 +86,17 @@ fn build(root: &Path, origins: &[Origin]) -> Result<()> {
 /// The bytes of the component that the sources at `root` make.
 fn component(root: &Path, target: &Path, toolchain: &Toolchain, digest: &str) -> Result<Vec<u8>> {
     step(&format!("compiling the guest with {toolchain}"));
-    let module = module::build(root, target, toolchain)?;
+    let module = module::build(root, target, toolchain, digest)?;
     step(&format!(
         "turning the module into a component ({} bytes)",
         module.len()
     ));
     let component = componentize::encode(&module, digest)?;
     componentize::check(&component)?;
+    ensure!(
+        digest::of(root).context("the sources cannot be read")? == digest,
+        "the sources changed while they were compiled; run this again"
+    );
     Ok(component)
 }
 

@@ -24,8 +24,19 @@ const FOREIGN: [&str; 5] = [
     "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
 ];
 
-/// Compiles the guest of the workspace at `root` into `target` and reads the module.
-pub(crate) fn build(root: &Path, target: &Path, toolchain: &Toolchain) -> Result<Vec<u8>> {
+/// Tells the build script of core which sources it is built from. Cargo goes by the times of files,
+/// and a file can get other contents with an old time; when this differs, core and with it the
+/// guest are compiled anew. Other builds of core do not have it.
+const SOURCES: &str = "LEASELINE_SOURCE_DIGEST";
+
+/// Compiles the guest of the workspace at `root`, whose sources have this digest, into `target`
+/// and reads the module.
+pub(crate) fn build(
+    root: &Path,
+    target: &Path,
+    toolchain: &Toolchain,
+    digest: &str,
+) -> Result<Vec<u8>> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(root);
     FOREIGN.iter().for_each(|name| {
@@ -45,6 +56,7 @@ pub(crate) fn build(root: &Path, target: &Path, toolchain: &Toolchain) -> Result
         ])
         .arg("--target-dir")
         .arg(target)
+        .env(SOURCES, digest)
         .env("CARGO_ENCODED_RUSTFLAGS", flags(root, toolchain)?);
     toolchain.apply(&mut cargo);
 

@@ -8,8 +8,20 @@ use anyhow::{Context, Result, ensure};
 use crate::toolchain::{Origin, Toolchain};
 use crate::{component, digest, step, target_directory};
 
-/// What a second build does not need, or must not find.
-const LEFT_OUT: [&str; 4] = ["target", ".git", "wasm", "node_modules"];
+/// What a second build needs: the sources that the digest covers, and the other members of the
+/// workspace, which Cargo wants to see before it compiles one of them.
+const COPIED: [&str; 7] = [
+    ".cargo",
+    "Cargo.lock",
+    "Cargo.toml",
+    "crates",
+    "lua",
+    "sim",
+    "wit",
+];
+
+/// Cargo puts it in every target directory, whatever its name.
+const TARGET_MARK: &str = "CACHEDIR.TAG";
 
 /// Builds the component here and in a copy of the workspace, and compares.
 pub(crate) fn check(root: &Path, origins: &[Origin]) -> Result<()> {
@@ -23,7 +35,11 @@ pub(crate) fn check(root: &Path, origins: &[Origin]) -> Result<()> {
         .context("cannot create a directory for the copy")?;
     // Deeper than the original, so that lengths of paths differ too.
     let copy = directory.path().join("a/copy/of/the/workspace");
-    copy_tree(root, &copy).context("cannot copy the workspace")?;
+    fs::create_dir_all(&copy).context("cannot create the copy's directory")?;
+    for name in COPIED {
+        copy_tree(&root.join(name), &copy.join(name))
+            .with_context(|| format!("cannot copy {name}"))?;
+    }
     step(&format!("building again in {}", copy.display()));
     let digest_there = digest::of(&copy).context("the copied sources cannot be read")?;
     ensure!(
@@ -50,20 +66,49 @@ pub(crate) fn check(root: &Path, origins: &[Origin]) -> Result<()> {
     Ok(())
 }
 
+/// Copies a file, or a directory without the target directories in it. Links are left out: the
+/// sources have none, and editors leave some that lead nowhere.
 fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
+    if from.is_symlink() {
+        return Ok(());
+    }
+    if !from.is_dir() {
+        return fs::copy(from, to).map(drop);
+    }
+    if from.join(TARGET_MARK).exists() {
+        return Ok(());
+    }
+    fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if LEFT_OUT.iter().any(|left_out| name == *left_out) {
-            continue;
-        }
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            copy_tree(&entry.path(), &to.join(&name))?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), to.join(&name))?;
-        }
+        let name = entry?.file_name();
+        copy_tree(&from.join(&name), &to.join(&name))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn target_directories_are_not_copied() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let from = directory.path().join("from");
+        for (path, text) in [
+            ("member/src/lib.rs", "code"),
+            ("member/wasm/kept", "kept"),
+            ("any-name/CACHEDIR.TAG", "mark"),
+            ("any-name/debug/program", "large"),
+        ] {
+            let path = from.join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+            fs::write(path, text).expect("a file");
+        }
+        let to = directory.path().join("to");
+        copy_tree(&from, &to).expect("a copy");
+        let copied = fs::read_to_string(to.join("member/src/lib.rs")).expect("the source");
+        assert_eq!(copied, "code");
+        assert!(to.join("member/wasm/kept").exists());
+        assert!(!to.join("any-name").exists());
+    }
 }

@@ -1,28 +1,30 @@
 //! A compiler that can build for WebAssembly.
+//!
+//! It is only looked for, never fetched: `scripts/setup.sh` looks in the same order and by the same
+//! signs, and installs what is missing.
 
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use crate::module::TARGET;
-use crate::step;
 
 /// Where Debian's packages put their compiler.
 const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
 
-/// How long `rustup` may take to fetch the target; without a network it often hangs.
-const RUSTUP_PATIENCE: Duration = Duration::from_secs(30);
+/// The oldest compiler that the workspace accepts.
+const OLDEST: &str = env!("CARGO_PKG_RUST_VERSION");
 
 const REMEDIES: &str = "\
 no compiler here can build for wasm32-unknown-unknown. Do one of these:
   - rustup target add wasm32-unknown-unknown
   - on Debian 12, as root: apt-get install rustc-web rust-web-src
-    (and keep rustup's toolchain, whose rust-lld links the module)";
+    (and keep rustup's toolchain, whose rust-lld links the module)
+`make setup` does what it can of this";
 
 /// Where a compiler comes from, in the order in which they are tried.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,28 +72,23 @@ impl Toolchain {
         bail!(REMEDIES);
     }
 
-    /// The active toolchain, if it has the target or can get it.
+    /// The active toolchain, if it has the target.
     fn active() -> Result<Option<Self>> {
         let rustc = active_rustc();
         let sysroot = sysroot(&rustc)?;
         if !has_target(&sysroot) {
-            step(&format!("asking rustup for {TARGET}"));
-            let added = rustup_adds_target();
-            if !(added && has_target(&sysroot)) {
-                step("rustup cannot provide it");
-                return Ok(None);
-            }
+            return Ok(None);
         }
-        let version = version(&rustc)?;
         Ok(Some(Self {
             origin: Origin::Rustup,
-            version,
+            version: version(&rustc)?,
             sysroot,
             linker: None,
         }))
     }
 
-    /// Debian's toolchain, if its compiler, its sources and a linker are there.
+    /// Debian's toolchain, if its compiler, its sources and a linker are there and it is new
+    /// enough.
     fn debian() -> Result<Option<Self>> {
         let rustc = OsString::from(DEBIAN_RUSTC);
         if !Path::new(&rustc).exists() {
@@ -99,13 +96,14 @@ impl Toolchain {
         }
         let sysroot = sysroot(&rustc)?;
         let sources = sysroot.join("lib/rustlib/src/rust/library/Cargo.toml");
+        let version = version(&rustc)?;
         let linker = rust_lld()?;
-        if !sources.exists() || linker.is_none() {
+        if !sources.exists() || linker.is_none() || !is_new_enough(&version) {
             return Ok(None);
         }
         Ok(Some(Self {
             origin: Origin::Debian,
-            version: version(&rustc)?,
+            version,
             sysroot,
             linker,
         }))
@@ -188,26 +186,27 @@ fn rust_lld() -> Result<Option<PathBuf>> {
     Ok(linker.exists().then_some(linker))
 }
 
-/// Whether `rustup target add` succeeded, within limits.
-fn rustup_adds_target() -> bool {
-    let child = Command::new("rustup")
-        .args(["target", "add", TARGET])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let Ok(mut child) = child else {
-        return false;
+/// Whether what `rustc --version` says is at least [`OLDEST`].
+fn is_new_enough(version: &str) -> bool {
+    let numbers = |text: &str| -> Option<(u32, u32)> {
+        let mut parts = text.split('.').map(str::parse);
+        Some((parts.next()?.ok()?, parts.next()?.ok()?))
     };
-    let start = Instant::now();
-    while start.elapsed() < RUSTUP_PATIENCE {
-        match child.try_wait() {
-            Ok(Some(status)) => return status.success(),
-            Ok(None) => std::thread::sleep(Duration::from_millis(50)),
-            Err(_) => break,
+    let found = version.strip_prefix("rustc ").and_then(numbers);
+    found.is_some() && found >= numbers(OLDEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(is_new_enough(&format!("rustc {OLDEST}.0")));
+        assert!(is_new_enough("rustc 1.100.0"));
+        assert!(is_new_enough("rustc 2.0.0-nightly"));
+        for version in ["rustc 1.85.0", "rustc 1.9.0", "rustc", "1.100.0", ""] {
+            assert!(!is_new_enough(version), "{version}");
         }
     }
-    // It is of no use any more; that it may be gone already does not matter.
-    let _ = child.kill();
-    let _ = child.wait();
-    false
 }

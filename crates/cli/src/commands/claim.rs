@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use leaseline::MAX_CLAIM;
 use leaseline::message::Delivery;
+use leaseline::{MAX_CLAIM, Queue};
 use serde::Serialize;
 
 use crate::arguments::Claim;
@@ -41,7 +41,13 @@ pub(crate) async fn run(
     let mut wait = claim.wait;
     let mut status = Status::NothingThere;
     while left > 0 {
-        let deliveries = queue.claim(left.min(MAX_CLAIM), wait).await?;
+        let deliveries = match queue.claim(left.min(MAX_CLAIM), wait).await {
+            Ok(deliveries) => deliveries,
+            Err(error) => {
+                give_back(&queue, messages).await;
+                return Err(error.into());
+            }
+        };
         if deliveries.is_empty() {
             break;
         }
@@ -64,6 +70,23 @@ pub(crate) async fn run(
     Ok(status)
 }
 
+/// How long a process that ends tries to give back what its lost claims took.
+const GIVE_BACK: Duration = Duration::from_secs(10);
+
+/// Gives back what claims without a reply may have taken. Only this process knows their ids.
+/// Leased messages come back by themselves.
+pub(crate) async fn give_back(queue: &Queue, messages: &Messages) {
+    if queue.config().visibility_timeout_ms.is_some() {
+        return;
+    }
+    let lost = "a message may stay in the processing list; look there before you go on";
+    match queue.drain(GIVE_BACK).await {
+        Ok(true) => {}
+        Ok(false) => messages.warning(&format!("a lost claim could not be given back: {lost}")),
+        Err(error) => messages.warning(&format!("{error}: {lost}")),
+    }
+}
+
 /// Prints one message. The inner failure is that of a message whose payload cannot be read.
 fn print(
     queue: &str,
@@ -72,7 +95,12 @@ fn print(
 ) -> Result<Result<(), Failure>, Failure> {
     let payload = match &delivery.payload {
         Ok(payload) => Payload::from(payload.as_slice()),
-        Err(error) => return Ok(Err(error.clone().into())),
+        Err(error) => {
+            return Ok(Err(Failure::Unreadable {
+                error: Box::new(error.clone()),
+                lease: Box::new(LeaseObject::new(queue, &delivery.lease)),
+            }));
+        }
     };
     let object = Object {
         message_id: delivery.message_id.as_deref(),

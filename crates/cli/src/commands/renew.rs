@@ -3,7 +3,7 @@
 use leaseline::message::RenewOutcome;
 
 use crate::arguments::Renew;
-use crate::commands::settle::chunks;
+use crate::commands::settle::BATCH;
 use crate::commands::settle::verdict::{Verdict, Verdicts};
 use crate::failure::Failure;
 use crate::lease::LeaseBatch;
@@ -22,7 +22,7 @@ pub(crate) async fn run(
         messages.note("standard input has no lease");
         return Ok(Status::NothingThere);
     };
-    if batch.leases.iter().any(|named| named.lease.token.is_none()) {
+    if batch.leases.iter().any(|lease| lease.token.is_none()) {
         return Err(Failure::usage(
             "a claim without lease has no deadline to renew; only leases with a token can be renewed",
         ));
@@ -31,11 +31,10 @@ pub(crate) async fn run(
     let configure = |config: &mut leaseline::Config| config.visibility_timeout_ms = Some(timeout);
     let queue = target.open(&batch.queue, configure, messages).await?;
     let mut verdicts = Verdicts::new(output, messages);
-    for chunk in chunks(batch.leases) {
-        let leases = chunk.iter().map(|named| named.lease.clone()).collect();
-        let answers = queue.renew(leases).await;
-        for (named, answer) in chunk.into_iter().zip(answers) {
-            verdicts.add(named.message_id, answer.map(verdict))?;
+    for chunk in batch.leases.chunks(BATCH) {
+        let answers = queue.renew(chunk.to_vec()).await;
+        for (lease, answer) in chunk.iter().zip(answers) {
+            verdicts.add(lease.message_id(), answer.map(verdict))?;
         }
         verdicts.flush()?;
     }

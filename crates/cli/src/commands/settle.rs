@@ -1,12 +1,12 @@
 //! `ack` and `fail`: how claimed messages end.
 
-use leaseline::message::{SettleOutcome, SettleRequest, Settlement};
+use leaseline::message::{Lease, SettleOutcome, SettleRequest, Settlement};
 use leaseline::{Config, Error};
 
 use crate::arguments::{Ack, Fail};
 use crate::commands::settle::verdict::{Verdict, Verdicts};
 use crate::failure::Failure;
-use crate::lease::{LeaseBatch, NamedLease};
+use crate::lease::LeaseBatch;
 use crate::messages::Messages;
 use crate::output::Output;
 use crate::status::Status;
@@ -14,8 +14,8 @@ use crate::target::{Target, log};
 
 pub(crate) mod verdict;
 
-/// Leases that are sent in one go.
-const BATCH: usize = 100;
+/// Leases that are sent before their outcomes are printed.
+pub(crate) const BATCH: usize = 100;
 
 pub(crate) async fn ack(
     target: &Target,
@@ -61,17 +61,14 @@ async fn settle(
     };
     let queue = target.open(&batch.queue, configure, messages).await?;
     let mut verdicts = Verdicts::new(output, messages);
-    for chunk in chunks(batch.leases) {
-        let requests = chunk
-            .iter()
-            .map(|named| SettleRequest {
-                lease: named.lease.clone(),
-                settlement,
-            })
-            .collect();
-        let answers = queue.settle(requests).await;
-        for (named, answer) in chunk.into_iter().zip(answers) {
-            verdicts.add(named.message_id, answer.map(verdict))?;
+    for chunk in batch.leases.chunks(BATCH) {
+        let request = |lease: &Lease| SettleRequest {
+            lease: lease.clone(),
+            settlement,
+        };
+        let answers = queue.settle(chunk.iter().map(request).collect()).await;
+        for (lease, answer) in chunk.iter().zip(answers) {
+            verdicts.add(lease.message_id(), answer.map(verdict))?;
         }
         verdicts.flush()?;
     }
@@ -83,25 +80,6 @@ fn verdict(outcome: SettleOutcome) -> Verdict {
         SettleOutcome::Done => Verdict::Done { deadline_ms: None },
         SettleOutcome::Stale => Verdict::Stale,
     }
-}
-
-/// Leases in batches of a bounded size.
-pub(crate) fn chunks(leases: Vec<NamedLease>) -> impl Iterator<Item = Vec<NamedLease>> {
-    /// As for publishing: what the component holds at once is limited.
-    const MAX_BYTES: usize = 1 << 20;
-
-    let mut leases = leases.into_iter().peekable();
-    std::iter::from_fn(move || {
-        let mut chunk = vec![leases.next()?];
-        let mut bytes = chunk[0].lease.stored.len();
-        while chunk.len() < BATCH
-            && let Some(next) = leases.next_if(|next| bytes + next.lease.stored.len() <= MAX_BYTES)
-        {
-            bytes += next.lease.stored.len();
-            chunk.push(next);
-        }
-        Some(chunk)
-    })
 }
 
 /// The answer to one lease.

@@ -15,9 +15,12 @@ struct Object<'a> {
     queue: &'a str,
     pending: u64,
     processing: u64,
+    delayed: u64,
     completed: u64,
     failed: u64,
     dlq: u64,
+    /// The shared envelope has no time of publishing, so this is not known.
+    oldest_pending_ms: Option<u64>,
 }
 
 pub(crate) async fn run(
@@ -33,9 +36,11 @@ pub(crate) async fn run(
             queue: name,
             pending: stats.pending,
             processing: stats.processing,
+            delayed: stats.delayed,
             completed: stats.completed,
             failed: stats.failed,
             dlq: stats.dead_letters,
+            oldest_pending_ms: None,
         })?;
         return Ok(Status::Done);
     }
@@ -43,6 +48,7 @@ pub(crate) async fn run(
     for (list, length) in [
         ("pending", stats.pending),
         ("processing", stats.processing),
+        ("delayed", stats.delayed),
         ("completed", stats.completed),
         ("failed", stats.failed),
         ("dlq", stats.dead_letters),

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use leaseline::{Consumer, Delivery, Handled, Queue};
+use leaseline::{Consumer, Delivery, Handled, Progress, Queue};
 use serde_json::json;
 
 use crate::arguments::Work;
+use crate::commands::claim::give_back;
 use crate::exec::{Ended, Exec};
 use crate::failure::Failure;
 use crate::messages::Messages;
@@ -49,11 +50,16 @@ pub(crate) async fn run(
     });
 
     let trouble = Trouble::default();
+    // What was done is told even if the work ends with an error.
+    let reached = Arc::new(Mutex::new(Progress::default()));
     let consumer = consumer(&queue, &work)
         .stop_when(stop.requested())
         .on_progress({
-            let bar = bar.clone();
-            move |progress| bar.set_message(progress::summary(progress))
+            let (bar, reached) = (bar.clone(), Arc::clone(&reached));
+            move |progress| {
+                bar.set_message(progress::summary(progress));
+                *reached.lock().unwrap_or_else(PoisonError::into_inner) = progress.clone();
+            }
         });
     let finished = consumer
         .run({
@@ -70,8 +76,17 @@ pub(crate) async fn run(
         .await;
     bar.finish_and_clear();
 
-    let done = finished?;
-    if output.is_json() {
+    give_back(&queue, &messages).await;
+    let done = match &finished {
+        Ok(done) => done.clone(),
+        Err(_) => reached
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone(),
+    };
+    if finished.is_err() && done == Progress::default() {
+        // Nothing was done: the error says it all.
+    } else if output.is_json() {
         output.object(&json!({
             "acked": done.acked,
             "failed": done.failed,
@@ -82,6 +97,7 @@ pub(crate) async fn run(
         // Standard output belongs to the commands.
         messages.summary(&progress::summary(&done));
     }
+    finished?;
     let trouble = trouble
         .lock()
         .unwrap_or_else(PoisonError::into_inner)

@@ -44,8 +44,14 @@ engines! {
         stage.run(["publish", "after"]).ok();
         let finished = stage.run(["claim", "--max", "9", "--json"]).ends(1);
         assert_eq!(finished.field("payload"), ["before", "after"]);
-        assert_eq!(finished.error_object()["kind"], "malformed_message");
+        let error = finished.error_object();
+        assert_eq!(error["kind"], "malformed_message");
         assert_eq!(stage.length("jobs::processing"), 3);
+        // Its lease comes with the error, so that it can be settled.
+        let lease = error["lease"].to_string();
+        let settled = stage.run(["fail", "--lease", &lease, "--json"]).ok();
+        assert_eq!(settled.field("outcome"), ["done"]);
+        assert_eq!(stage.length("jobs::processing"), 2);
     }
 }
 

@@ -95,7 +95,7 @@ fn the_queue_is_that_of_the_lease() {
         .ends(2);
     assert_eq!(
         finished.error(),
-        "the lease is of the queue 'other' and not of 'jobs'; correct --queue or leave it out"
+        "the lease is of the queue 'other' and not of 'jobs'; correct --queue or LEASELINE_QUEUE, or leave them out"
     );
     stage.run(["ack", "--lease", &lease]).ok();
     assert_eq!(stage.keys(), ["other::processing:lease_token_counter"]);
