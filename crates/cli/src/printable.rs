@@ -88,7 +88,12 @@ mod tests {
                 "redis+unix:///s?db=1&pass=p&user=u",
                 "redis+unix:///s?db=1&pass=***&user=u",
             ),
-            ("a://b c://d:e@f", "a://b c://***@f"),
+            ("a://b c://d:e@f", "a://***@f"),
+            // A password may have any character, so nothing before the last @ is trusted.
+            ("'redis://u:pa'ss word@h' is bad", "'redis://***@h' is bad"),
+            ("a://u:p@h?pass=x y 'z", "a://***@h?pass=***"),
+            ("a://h?password=x y&user=u v", "a://h?password=***&user=u v"),
+            ("a@b c://d", "a@b c://d"),
             ("redis://h:1", "redis://h:1"),
             ("no address", "no address"),
         ] {

@@ -139,7 +139,11 @@ impl Pool {
             lock(&self.open_claims).extend(open);
             return Err(error);
         }
-        let claimed = instance.claim(max, wait_ms).await;
+        let mut claimed = instance.claim(max, wait_ms).await;
+        // A call that was cut may have ended while this one waited.
+        if claimed.as_ref().is_ok_and(Vec::is_empty) {
+            claimed = Ok(self.redeliver(instance, max).await);
+        }
         // A broken instance has lost its claims: their leases expire.
         let open = instance.take_pending_claims().await.unwrap_or_default();
         lock(&self.open_claims).extend(open);

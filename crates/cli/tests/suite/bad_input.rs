@@ -6,27 +6,8 @@ use std::fs;
 use leaseline_redis::testing::{RedisServer, free_port};
 
 use crate::engines;
-use crate::stage::{Finished, Stage, finish, leaseline};
-
-const SECRET: &str = "s3cret";
-
-/// One line in either form, without the secret, and the message.
-fn refused(arguments: &[&str], status: i32) -> String {
-    let plain = finish(leaseline(arguments), b"").ends(status);
-    let mut with_json = vec!["--json"];
-    with_json.extend(arguments);
-    let json = finish(leaseline(with_json), b"").ends(status);
-    for finished in [&plain, &json] {
-        assert!(!finished.stderr.contains(SECRET), "{finished:?}");
-        assert_eq!(finished.text(), "");
-    }
-    let message = plain.error().to_owned();
-    let object = json.error_object();
-    assert_eq!(object["message"], message);
-    assert!(object["kind"].is_string());
-    assert!(["yes", "no", "unknown"].contains(&object["retry"].as_str().unwrap()));
-    message
-}
+use crate::refusal::{SECRET, refused};
+use crate::stage::{Stage, finish, leaseline};
 
 #[test]
 fn addresses() {
@@ -57,22 +38,6 @@ fn addresses() {
 }
 
 #[test]
-fn a_secret_in_a_wrong_place() {
-    for arguments in [
-        ["redis://:s3cret@h", "stats"],
-        ["stats", "redis://:s3cret@h"],
-        ["stats", "--redi=redis://u:s3cret@h"],
-        ["stats", "redis://u:pa's3cret@h"],
-        ["stats", "user:s3cret@host:6379"],
-        ["--engine=redis://u:pa s3cret@h", "stats"],
-    ] {
-        refused(&arguments, 2);
-    }
-    refused(&["--engine", "redis://u:pa's3cret@h", "stats"], 2);
-    refused(&["work", "--exec", "psql://u:s3cret;er2@h"], 2);
-}
-
-#[test]
 fn redis_is_down() {
     let url = format!("redis://:{SECRET}@127.0.0.1:{}", free_port());
     for arguments in [
@@ -98,29 +63,6 @@ fn nothing_speaks_tls_there() {
     let url = format!("rediss://:{SECRET}@127.0.0.1:{}", free_port());
     let message = refused(&["--redis", &url, "stats"], 1);
     assert!(message.contains("connection refused"), "{message}");
-}
-
-#[test]
-fn standard_output_is_full() {
-    for arguments in [&["--help"][..], &["--version"]] {
-        let full = fs::OpenOptions::new()
-            .write(true)
-            .open("/dev/full")
-            .unwrap();
-        let status = leaseline(arguments).stdout(full).status().unwrap();
-        assert_eq!(status.code(), Some(1), "{arguments:?}");
-    }
-}
-
-#[test]
-fn leases_without_end() {
-    let zeros = fs::File::open("/dev/zero").unwrap();
-    let output = leaseline(["ack", "--lease", "-"])
-        .stdin(zeros)
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("longer than any lease"));
 }
 
 #[test]
@@ -180,29 +122,6 @@ engines! {
         assert!(finished.error().contains("NUL"));
         assert!(stage.keys().is_empty());
     }
-}
-
-#[test]
-fn leases() {
-    for lease in [
-        "",
-        "nonsense",
-        "{",
-        "[]",
-        "{}",
-        r#"{"queue":"jobs","stored_base64":"!","token":"1","deadline_ms":1}"#,
-        r#"{"queue":"jobs","stored_base64":"eA==","token":1,"deadline_ms":1}"#,
-        r#"{"queue":"jobs","stored_base64":"eA==","token":"x","deadline_ms":1}"#,
-        r#"{"queue":"jobs","stored_base64":"eA==","deadline_ms":1}"#,
-    ] {
-        for command in ["ack", "fail", "renew"] {
-            let message = refused(&[command, "--lease", lease], 2);
-            assert!(message.starts_with("the lease is not valid: "), "{message}");
-            assert!(message.ends_with("give it as `claim --json` printed it"));
-        }
-    }
-    let deep = "[".repeat(100_000);
-    assert!(refused(&["ack", "--lease", &deep], 2).contains("recursion limit"));
 }
 
 #[test]
@@ -276,102 +195,4 @@ fn component_files() {
         b"",
     )
     .ok();
-}
-
-#[test]
-fn arguments() {
-    for arguments in [
-        &["claim", "--max", "0"][..],
-        &["claim", "--wait", "NaN"],
-        &["claim", "--wait=-1"],
-        &["claim", "--visibility-timeout", "inf"],
-        &["claim", "--visibility-timeout", "0"],
-        &["claim", "--visibility-timeout", "1e12"],
-        &["claim", "--no-lease", "--visibility-timeout", "1"],
-        &["claim", "--no-lease", "--max-deliveries", "3"],
-        &["claim", "--max-deliveries", "-1"],
-        &["work"],
-        &["work", "--exec", "true", "--concurrency", "0"],
-        &["work", "--exec", "true", "--limit", "0"],
-        &[
-            "work",
-            "--exec",
-            "true",
-            "--visibility-timeout",
-            "2",
-            "--heartbeat",
-            "1",
-        ],
-        &["work", "--exec", "true", "--no-lease", "--heartbeat", "1"],
-        &["publish"],
-        &["publish", "-x"],
-        &["publish", "a", "--batch", "0"],
-        &["publish", "a", "--dedup-key", ""],
-        &["publish", "a", "b", "--dedup-key", "k"],
-        &["publish", "--lines", "-", "--dedup-key", "k"],
-        &["publish", "--lines", "-", "--file", "-"],
-        &["publish", "--lines", "/no/such/file"],
-        &["publish", "--lines", "/"],
-        &["publish", "a", "--file", "/no/such/file"],
-        &["publish", "a", "--dedup-ttl", "1"],
-        &["publish", "a", "--max-pending-length", "0"],
-        &["publish", "a", "--pending-overload-policy", "block"],
-        &[
-            "publish",
-            "a",
-            "--dedup-key",
-            "k",
-            "--max-pending-length",
-            "1",
-            "--pending-overload-policy",
-            "drop-oldest",
-        ],
-        &["redrive", "--max", "0"],
-        &["stats", "--engine", "steam"],
-        &["stats", "extra"],
-        &["nonsense"],
-        &["ack"],
-    ] {
-        let plain: Finished = finish(
-            leaseline(["--engine", "native"].iter().chain(arguments)),
-            b"",
-        )
-        .ends(2);
-        let last = plain.stderr.lines().last().unwrap();
-        assert!(last.starts_with("error: "), "{plain:?}");
-        assert!(
-            plain.stderr.lines().count() <= 2,
-            "at most the note on the model before it: {plain:?}"
-        );
-    }
-}
-
-#[test]
-fn a_mistake_beside_good_messages_publishes_none() {
-    let stage = Stage::new("native");
-    for arguments in [
-        ["publish", "a", "--file", "/no/such/file"],
-        ["publish", "a", "--lines", "/no/such/file"],
-    ] {
-        stage.run(arguments).ends(2);
-    }
-    assert!(stage.keys().is_empty());
-}
-
-engines! {
-    fn payloads_over_the_limit(stage: Stage) {
-        let long = vec![b'x'; 17 << 20];
-        // Shorter, but every byte takes six when stored.
-        let escaped = vec![1; 6 << 20];
-        for input in [&long, &escaped] {
-            for from in ["--file", "--lines"] {
-                let finished = stage.run_with(["publish", from, "-", "--json"], input).ends(1);
-                let error = finished.error_object();
-                assert_eq!(error["kind"], "payload_too_large");
-                assert_eq!(error["retry"], "no");
-                assert!(error["message"].as_str().unwrap().contains("publish a reference to it"));
-            }
-        }
-        assert!(stage.keys().is_empty());
-    }
 }

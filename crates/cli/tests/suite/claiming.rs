@@ -53,6 +53,29 @@ engines! {
         assert_eq!(settled.field("outcome"), ["done"]);
         assert_eq!(stage.length("jobs::processing"), 2);
     }
+
+    fn a_malformed_message_without_lease_can_be_settled(stage: Stage) {
+        for settle in ["ack", "fail"] {
+            let _: u8 = stage.redis(&[b"LPUSH", b"jobs::pending", b"\x1eRMQ1:nonsense"]);
+            let finished = stage.run(["claim", "--no-lease", "--json"]).ends(1);
+            let error = finished.error_object();
+            assert_eq!((&error["kind"], &error["lease"]["token"]), (&json!("malformed_message"), &Value::Null));
+            // The whole line on standard error goes back, as a line of claims does.
+            let settled = stage.run_with([settle, "--lease", "-", "--json"], error.to_string().as_bytes()).ok();
+            assert_eq!(settled.field("outcome"), ["done"]);
+            assert!(stage.keys().is_empty());
+        }
+    }
+
+    fn people_are_told_how_to_settle_a_malformed_message(stage: Stage) {
+        for flags in [&[][..], &["--no-lease"]] {
+            let _: u8 = stage.redis(&[b"LPUSH", b"jobs::pending", b"\x1eRMQ1:nonsense"]);
+            let finished = stage.run(["claim"].iter().chain(flags)).ends(1);
+            let (_, lease) = finished.error().split_once("; to settle it: leaseline fail --lease '").unwrap();
+            stage.run(["fail", "--lease", lease.strip_suffix('\'').unwrap()]).ok();
+            assert_eq!(stage.length("jobs::processing"), 0);
+        }
+    }
 }
 
 #[test]

@@ -41,6 +41,20 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
+fn a_full_disk_is_an_error_for_help_too() {
+    for arguments in [&["help"][..], &["--help"], &["work", "-h"], &["--version"]] {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = leaseline(arguments).stdout(full).output().unwrap();
+        let finished = Finished::new(output).ends(1);
+        assert!(
+            finished
+                .error()
+                .starts_with("cannot write to standard output")
+        );
+    }
+}
+
+#[test]
 fn a_closed_standard_error_is_survived() {
     let mut child = leaseline(["claim", "--engine", "native"])
         .stderr(Stdio::piped())

@@ -11,15 +11,15 @@ use crate::stage::{Finished, Stage, finish};
 const CALLS: u64 = 3;
 
 /// A proxy in front of the stage's server.
-struct Line<'a> {
+pub(crate) struct Line<'a> {
     stage: &'a Stage,
-    proxy: FaultProxy,
+    pub(crate) proxy: FaultProxy,
     /// Runs the proxy.
     _runtime: Runtime,
 }
 
 impl<'a> Line<'a> {
-    fn new(stage: &'a Stage) -> Self {
+    pub(crate) fn new(stage: &'a Stage) -> Self {
         let runtime = Runtime::new().unwrap();
         let proxy = runtime.block_on(FaultProxy::start(stage.server.port()));
         Self {
@@ -76,27 +76,5 @@ engines! {
             assert_eq!((worked.text(), worked.stderr.as_str()), ("letter", "acked 1, failed 0\n"));
         }
         assert!(line.proxy.fired() > 10);
-    }
-}
-
-engines! {
-    /// Without leases nothing brings a message back, and only the process knows its claim's id.
-    fn a_claim_without_lease_that_gives_up_gives_back(stage: Stage) {
-        let line = Line::new(stage);
-        stage.run(["publish", "a"]).ok();
-        // The server knows the script, so that the lost replies are those of claims.
-        stage.run(["claim", "--no-lease"]).ok();
-        let _: () = stage.redis(&[b"FLUSHALL"]);
-        stage.run(["publish", "b"]).ok();
-        line.proxy.clear();
-        for call in [1, 2] {
-            let lost = Fault::LoseReply(Cut::Reset);
-            line.proxy.inject(Rule::nth(call, lost).of(["EVALSHA", "EVAL"]));
-        }
-        let mut command = stage.command(["claim", "--no-lease"]);
-        command.env("LEASELINE_REDIS", line.proxy.url());
-        finish(command, b"").ends(1);
-        assert_eq!(stage.length("jobs::pending"), 1);
-        assert_eq!(stage.keys(), ["jobs::pending"]);
     }
 }

@@ -1,13 +1,18 @@
 //! The built command, as scripts use it.
 
+mod bad_arguments;
 mod bad_input;
+mod bad_leases;
 mod claiming;
 mod closed_ends;
 mod demo;
+mod giving_back;
 mod lost_replies;
 mod operating;
 mod publishing;
 mod recovering;
+mod refusal;
+mod secrets;
 mod settling;
 mod stage;
 mod stopping;

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use crate::engines;
-use crate::stage::Stage;
+use crate::stage::{Stage, finish};
 
 engines! {
     fn a_lease_can_be_settled_once(stage: Stage) {
@@ -96,6 +96,14 @@ fn the_queue_is_that_of_the_lease() {
     assert_eq!(
         finished.error(),
         "the lease is of the queue 'other' and not of 'jobs'; correct --queue or LEASELINE_QUEUE, or leave them out"
+    );
+    let mut command = stage.command(["ack", "--lease", &lease]);
+    command.env("LEASELINE_QUEUE", "jobs");
+    assert!(
+        finish(command, b"")
+            .ends(2)
+            .error()
+            .contains("LEASELINE_QUEUE")
     );
     stage.run(["ack", "--lease", &lease]).ok();
     assert_eq!(stage.keys(), ["other::processing:lease_token_counter"]);

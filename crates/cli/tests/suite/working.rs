@@ -1,11 +1,12 @@
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::engines;
-use crate::stage::{Finished, Stage};
+use crate::stage::{Finished, Stage, finish};
 
 /// Runs a command over everything that is pending.
 fn work(stage: &Stage, exec: &str, flags: &[&str]) -> Finished {
@@ -175,6 +176,31 @@ fn a_command_that_cannot_be_run_loses_no_message() {
         stage.expire_leases();
     }
     assert_eq!(work(&stage, "true", &[]).ok().stderr, "acked 3, failed 0\n");
+}
+
+engines! {
+    /// The command breaks the queue, so that the next claim fails for good.
+    fn what_was_done_is_told_before_the_error(stage: Stage) {
+        let exec = format!("redis-cli -p {} set jobs::pending foreign >&2", stage.server.port());
+        for flags in [&[][..], &["--no-lease"]] {
+            stage.run(["publish", "a"]).ok();
+            let finished = stage.run(["work", "--exec", &exec].iter().chain(flags)).ends(1);
+            let lines: Vec<&str> = finished.stderr.lines().collect();
+            assert_eq!(lines[..2], ["OK", "acked 1, failed 0"], "{finished:?}");
+            assert!(lines[2].starts_with("error: WRONGTYPE") && lines.len() == 3, "{finished:?}");
+            let _: u8 = stage.redis(&[b"DEL", b"jobs::pending"]);
+        }
+        // On one pipe, to see the order.
+        stage.run(["publish", "a"]).ok();
+        let command = stage.command(["work", "--json", "--exec", &exec]);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec \"$@\" 2>&1", "sh"]).arg(command.get_program()).args(command.get_args());
+        shell.env("LEASELINE_REDIS", stage.server.url());
+        let finished = finish(shell, b"").ends(1);
+        let lines: Vec<&str> = finished.text().lines().collect();
+        assert!(lines[1].starts_with("{\"acked\":1,"), "{finished:?}");
+        assert!(lines[2].starts_with("{\"error\":"), "{finished:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,102 @@
+//! Arguments that cannot be meant, and payloads that are too large: nothing is published.
+
+use crate::engines;
+use crate::stage::{Finished, Stage, finish, leaseline};
+
+#[test]
+fn arguments() {
+    for arguments in [
+        &["claim", "--max", "0"][..],
+        &["claim", "--wait", "NaN"],
+        &["claim", "--wait=-1"],
+        &["claim", "--visibility-timeout", "inf"],
+        &["claim", "--visibility-timeout", "0"],
+        &["claim", "--visibility-timeout", "1e12"],
+        &["claim", "--no-lease", "--visibility-timeout", "1"],
+        &["claim", "--no-lease", "--max-deliveries", "3"],
+        &["claim", "--max-deliveries", "-1"],
+        &["work"],
+        &["work", "--exec", "true", "--concurrency", "0"],
+        &["work", "--exec", "true", "--limit", "0"],
+        &[
+            "work",
+            "--exec",
+            "true",
+            "--visibility-timeout",
+            "2",
+            "--heartbeat",
+            "1",
+        ],
+        &["work", "--exec", "true", "--no-lease", "--heartbeat", "1"],
+        &["publish"],
+        &["publish", "-x"],
+        &["publish", "a", "--batch", "0"],
+        &["publish", "a", "--dedup-key", ""],
+        &["publish", "a", "b", "--dedup-key", "k"],
+        &["publish", "--lines", "-", "--dedup-key", "k"],
+        &["publish", "--lines", "-", "--file", "-"],
+        &["publish", "--lines", "/no/such/file"],
+        &["publish", "--lines", "/"],
+        &["publish", "a", "--file", "/no/such/file"],
+        &["publish", "a", "--dedup-ttl", "1"],
+        &["publish", "a", "--max-pending-length", "0"],
+        &["publish", "a", "--pending-overload-policy", "block"],
+        &[
+            "publish",
+            "a",
+            "--dedup-key",
+            "k",
+            "--max-pending-length",
+            "1",
+            "--pending-overload-policy",
+            "drop-oldest",
+        ],
+        &["redrive", "--max", "0"],
+        &["stats", "--engine", "steam"],
+        &["stats", "extra"],
+        &["nonsense"],
+        &["ack"],
+    ] {
+        let plain: Finished = finish(
+            leaseline(["--engine", "native"].iter().chain(arguments)),
+            b"",
+        )
+        .ends(2);
+        let last = plain.stderr.lines().last().unwrap();
+        assert!(last.starts_with("error: "), "{plain:?}");
+        assert!(
+            plain.stderr.lines().count() <= 2,
+            "at most the note on the model before it: {plain:?}"
+        );
+    }
+}
+
+#[test]
+fn a_mistake_beside_good_messages_publishes_none() {
+    let stage = Stage::new("native");
+    for arguments in [
+        ["publish", "a", "--file", "/no/such/file"],
+        ["publish", "a", "--lines", "/no/such/file"],
+    ] {
+        stage.run(arguments).ends(2);
+    }
+    assert!(stage.keys().is_empty());
+}
+
+engines! {
+    fn payloads_over_the_limit(stage: Stage) {
+        let long = vec![b'x'; 17 << 20];
+        // Shorter, but every byte takes six when stored.
+        let escaped = vec![1; 6 << 20];
+        for input in [&long, &escaped] {
+            for from in ["--file", "--lines"] {
+                let finished = stage.run_with(["publish", from, "-", "--json"], input).ends(1);
+                let error = finished.error_object();
+                assert_eq!(error["kind"], "payload_too_large");
+                assert_eq!(error["retry"], "no");
+                assert!(error["message"].as_str().unwrap().contains("publish a reference to it"));
+            }
+        }
+        assert!(stage.keys().is_empty());
+    }
+}
