@@ -9,7 +9,7 @@
 -- ARGV[1] stored
 -- ARGV[2] claim_id
 -- ARGV[3] marker_ttl_ms
--- RETURNS integer                1 returned, 0 not in processing
+-- RETURNS integer                1 returned, 0 not in processing or not of this claim
 -- WRITES  pending, then processing, then metadata
 -- COST    O(processing)
 
@@ -21,6 +21,8 @@ end
 
 local answered = redis.call('GET', KEYS[5])
 if answered then return tonumber(answered) end
+-- A late request must not take the message from a later claim.
+if redis.call('HGET', KEYS[4], ARGV[1]) ~= ARGV[2] then return 0 end
 
 redis.call('RPUSH', KEYS[2], ARGV[1])
 local removed = redis.pcall('LREM', KEYS[1], 1, ARGV[1])

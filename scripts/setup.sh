@@ -141,7 +141,7 @@ redis() {
     if have redis-server; then
         say "Redis: there"
     else
-        install redis-server || fail "redis-server is missing: install Redis 6.2 or newer so that it is on the PATH"
+        install redis-server || fail "redis-server is missing: install Redis 7.0 or newer so that it is on the PATH"
         say "Redis: installed"
     fi
 }

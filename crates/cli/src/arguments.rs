@@ -144,7 +144,8 @@ pub(crate) struct Leases {
     /// A lease as claim --json printed it, alone or in its whole line; - reads one a line from
     /// standard input
     ///
-    /// Nothing is sent before all of them are read. The queue is that of the lease; if --queue is
+    /// Nothing is sent before all of them are read: at most 1000000, in lines of together 512 MiB.
+    /// The queue is that of the lease; if --queue is
     /// given too, it must be the same.
     #[arg(long, value_name = "JSON|-", required = true)]
     pub(crate) lease: String,

@@ -2,6 +2,7 @@
 
 pub(crate) mod claim;
 pub(crate) mod demo;
+mod giving_back;
 pub(crate) mod publish;
 pub(crate) mod redrive;
 pub(crate) mod renew;

@@ -83,6 +83,15 @@ impl Failure {
         }
     }
 
+    /// Why, in words of whatever origin.
+    fn text(&self) -> &str {
+        match self {
+            Self::Usage(message) | Self::Io(message) => message,
+            Self::Queue(error) | Self::Unreadable { error, .. } => &error.message,
+            Self::OutputClosed => "standard output was closed",
+        }
+    }
+
     /// The object of the JSON form.
     pub(crate) fn json(&self) -> impl Serialize + '_ {
         let lease = match self {
@@ -102,7 +111,7 @@ impl Failure {
         let error = Description {
             kind,
             retry: retry.name(),
-            message: self.to_string(),
+            message: crate::printable::message(self.text()),
             message_id,
             code,
             lease,
@@ -119,16 +128,10 @@ impl From<Error> for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self {
-            Self::Usage(message) | Self::Io(message) => message,
-            Self::Queue(error) | Self::Unreadable { error, .. } => &error.message,
-            Self::OutputClosed => "standard output was closed",
-        };
-        f.write_str(&crate::printable::message(text))?;
+        f.write_str(&crate::printable::message(self.text()))?;
         match self {
             Self::Unreadable { lease, .. } => {
-                let lease = serde_json::to_string(lease).map_err(|_| fmt::Error)?;
-                write!(f, "; lease {lease}")
+                write!(f, "; to settle it: leaseline fail --lease '{lease}'")
             }
             _ => Ok(()),
         }

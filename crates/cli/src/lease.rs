@@ -1,5 +1,6 @@
 //! Leases in JSON: what `claim` prints and what `ack`, `fail` and `renew` take back.
 
+use std::fmt::{self, Write};
 use std::io::{self, BufRead, Read};
 
 use base64::Engine as _;
@@ -9,12 +10,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::lines::MAX_MESSAGE_BYTES;
 
-/// The longest line with a lease: enough for the base64 of the largest message.
-const MAX_LINE_BYTES: usize = 32 << 20;
+/// What is read of standard input. All of it is kept until the last lease is read.
+struct Limits {
+    /// The longest line. A whole line of `claim` has the payload too, every byte of which may take
+    /// six in JSON, and the lease in base64.
+    line_bytes: usize,
+    /// All lines together.
+    bytes: usize,
+    leases: usize,
+}
 
-/// The leases of one call, in bytes of their lines. All are kept until the last one is read.
-const MAX_INPUT_BYTES: usize = 512 << 20;
+const LIMITS: Limits = Limits {
+    line_bytes: 8 * MAX_MESSAGE_BYTES,
+    bytes: 512 << 20,
+    leases: 1_000_000,
+};
 
 /// The JSON form of a lease.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,6 +51,20 @@ impl LeaseObject {
     }
 }
 
+/// As JSON on one line, with escapes for every control character.
+impl fmt::Display for LeaseObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let json = serde_json::to_string(self).map_err(|_| fmt::Error)?;
+        for character in json.chars() {
+            match character {
+                '\u{7f}'..='\u{9f}' => write!(f, "\\u{:04x}", u32::from(character))?,
+                _ => f.write_char(character)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Leases of one queue, in the order they were given.
 pub(crate) struct LeaseBatch {
     /// The queue that they name.
@@ -52,41 +78,52 @@ impl LeaseBatch {
     /// All are read before anything else happens, so that a mistake in the last one changes
     /// nothing.
     pub(crate) fn read(argument: &str, expected: Option<&str>) -> Result<Option<Self>, Failure> {
-        let mut batch = None;
         if argument == "-" {
-            let mut line = Vec::new();
-            let mut input = io::stdin().lock();
-            let mut number: u64 = 0;
-            let mut total = 0;
-            while input
-                .by_ref()
-                .take(MAX_LINE_BYTES as u64 + 1)
-                .read_until(b'\n', &mut line)
-                .map_err(|error| Failure::io(format!("cannot read standard input: {error}")))?
-                > 0
-            {
-                number += 1;
-                total += line.len();
-                if line.len() > MAX_LINE_BYTES || total > MAX_INPUT_BYTES {
-                    return Err(Failure::usage(format!(
-                        "line {number} of standard input is longer than any lease, or there are too many leases; give fewer at once, as `claim --json` printed them"
-                    )));
-                }
-                if !line.trim_ascii().is_empty() {
-                    add(
-                        &mut batch,
-                        &line,
-                        expected,
-                        &format!("the lease on line {number}"),
-                    )?;
-                }
-                line.clear();
-            }
-        } else {
-            add(&mut batch, argument.as_bytes(), expected, "the lease")?;
+            return read_lines(io::stdin().lock(), expected, &LIMITS);
         }
+        let mut batch = None;
+        add(&mut batch, argument.as_bytes(), expected, "the lease")?;
         Ok(batch)
     }
+}
+
+fn read_lines(
+    mut input: impl BufRead,
+    expected: Option<&str>,
+    limits: &Limits,
+) -> Result<Option<LeaseBatch>, Failure> {
+    let mut batch = None;
+    let mut line = Vec::new();
+    let (mut bytes, mut leases) = (0, 0);
+    for number in 1_u64.. {
+        line.clear();
+        let read = (&mut input)
+            .take(limits.line_bytes as u64 + 1)
+            .read_until(b'\n', &mut line)
+            .map_err(|error| Failure::io(format!("cannot read standard input: {error}")))?;
+        if read == 0 {
+            break;
+        }
+        if read > limits.line_bytes {
+            return Err(Failure::usage(format!(
+                "line {number} of standard input is longer than any lease; give one lease a line, as `claim --json` printed it"
+            )));
+        }
+        bytes += read;
+        let blank = line.trim_ascii().is_empty();
+        leases += usize::from(!blank);
+        if bytes > limits.bytes || leases > limits.leases {
+            return Err(Failure::usage(format!(
+                "standard input has more than {} bytes or {} leases; give fewer at once",
+                limits.bytes, limits.leases
+            )));
+        }
+        if !blank {
+            let what = format!("the lease on line {number}");
+            add(&mut batch, &line, expected, &what)?;
+        }
+    }
+    Ok(batch)
 }
 
 fn add(
@@ -170,6 +207,39 @@ mod tests {
             assert_eq!(parsed, lease());
             assert_eq!(parsed.message_id().as_deref(), Some("abc"));
         }
+    }
+
+    #[test]
+    fn only_so_much_is_read() {
+        let line = format!("{}\n", LeaseObject::new("q", &lease()));
+        let read = |lines: usize, limits| {
+            let input = line.repeat(lines);
+            read_lines(input.as_bytes(), None, &limits).map(|batch| batch.unwrap().leases.len())
+        };
+        let limits = |line_bytes, bytes, leases| Limits {
+            line_bytes,
+            bytes,
+            leases,
+        };
+        let long = line.len();
+        assert_eq!(read(3, limits(long, 3 * long, 3)).unwrap(), 3);
+        for (limits, reason) in [
+            (limits(long - 1, 3 * long, 3), "line 1 of"),
+            (limits(long, 3 * long - 1, 3), "more than"),
+            (limits(long, 3 * long, 2), "more than"),
+        ] {
+            let refused = read(3, limits).unwrap_err();
+            assert_eq!(refused.status(), crate::status::Status::Usage);
+            assert!(refused.to_string().contains(reason), "{refused}");
+        }
+    }
+
+    #[test]
+    fn control_characters_are_escaped_and_come_back() {
+        let name = "a\u{7f}\u{9b}\u{1b}\"'é";
+        let shown = LeaseObject::new(name, &lease()).to_string();
+        assert!(!shown.chars().any(char::is_control));
+        assert_eq!(parse(shown.as_bytes()).unwrap().0, name);
     }
 
     #[test]

@@ -41,7 +41,9 @@ fn main() -> ExitCode {
     let messages = Messages::new(arguments.json);
     let mut output = Output::new(arguments.json);
     let finished = start(arguments, &mut output, &messages);
-    let finished = finished.and_then(|status| output.flush().map(|()| status));
+    // Results come before the error, also where they share a pipe.
+    let flushed = output.flush();
+    let finished = finished.and_then(|status| flushed.map(|()| status));
     finished
         .unwrap_or_else(|failure| {
             messages.failure(&failure);

@@ -22,48 +22,31 @@ pub(crate) fn message(text: &str) -> String {
     line(&without_credentials(text))
 }
 
-/// Replaces what stands between `://` and the last `@` of the same word, and passwords in
-/// queries.
+/// Cuts from the first `://` to the last `@`, and passwords in queries. Where an address ends is
+/// not to be known: a password may have spaces, quotes and everything else.
 fn without_credentials(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, url) = rest.split_at(at + "://".len());
-        safe.push_str(before);
-        let end = url
-            .find(|c: char| c.is_whitespace() || c == '\'' || c == '"')
-            .unwrap_or(url.len());
-        let (url, after) = url.split_at(end);
-        let (credentials, address) = match url.rsplit_once('@') {
-            Some((_, address)) => ("***@", address),
-            None => ("", url),
-        };
-        safe.push_str(credentials);
-        safe.push_str(&without_password(address));
-        rest = after;
+    let Some(at) = text.find("://") else {
+        return text.into();
+    };
+    let (before, address) = text.split_at(at + "://".len());
+    let address = without_passwords(address);
+    match address.rsplit_once('@') {
+        Some((_, host)) => format!("{before}***@{host}"),
+        None => format!("{before}{address}"),
     }
-    safe.push_str(rest);
-    safe
 }
 
-fn without_password(address: &str) -> String {
+/// Replaces the passwords of a query, up to the next field.
+fn without_passwords(address: &str) -> String {
     let Some((path, query)) = address.split_once('?') else {
         return address.into();
     };
-    let query: Vec<&str> = query
-        .split('&')
-        .map(|field| match field.split_once('=') {
-            Some((name @ ("pass" | "password"), _)) => {
-                if name == "pass" {
-                    "pass=***"
-                } else {
-                    "password=***"
-                }
-            }
-            _ => field,
-        })
-        .collect();
-    format!("{path}?{}", query.join("&"))
+    let field = |field: &str| match field.split_once('=') {
+        Some((name @ ("pass" | "password"), _)) => format!("{name}=***"),
+        _ => field.into(),
+    };
+    let fields: Vec<String> = query.split('&').map(field).collect();
+    format!("{path}?{}", fields.join("&"))
 }
 
 #[cfg(test)]

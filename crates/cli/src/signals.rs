@@ -53,11 +53,13 @@ impl Signals {
         }
     }
 
-    /// At the first signal requests the stop; at the second runs `abandon` and exits at once.
+    /// At the first signal requests the stop; at the second runs `abandon`, says how messages are
+    /// `left` and exits at once.
     pub(crate) fn drive(
         mut self,
         stop: Stop,
         messages: Messages,
+        left: &'static str,
         abandon: impl FnOnce() + Send + 'static,
     ) {
         tokio::spawn(async move {
@@ -66,7 +68,9 @@ impl Signals {
             stop.request();
             self.next().await;
             abandon();
-            messages.note("stopped at once: messages whose commands ran are left to their leases");
+            messages.note(&format!(
+                "stopped at once: messages whose commands ran are {left}"
+            ));
             std::process::exit(Status::Failed.code().into());
         });
     }

@@ -29,7 +29,11 @@ pub(crate) fn refuse(error: &clap::Error) -> Status {
 /// Prints what is to be seen as it is. Whoever closes the pipe has read enough.
 fn print(error: &clap::Error, status: Status) -> Status {
     match error.print() {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Status::Failed,
+        Err(reason) if !error.use_stderr() && reason.kind() != io::ErrorKind::BrokenPipe => {
+            let failure = Failure::output(&reason);
+            Messages::new(wants_json()).failure(&failure);
+            failure.status()
+        }
         _ => status,
     }
 }

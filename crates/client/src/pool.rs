@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +23,12 @@ use crate::instance::Instance;
 /// The most calls of one queue that run at once; further ones wait.
 const MAX_INSTANCES: usize = 64;
 
+/// The most claims among them.
+const MAX_CLAIMS: usize = 32;
+
+/// How long a drain waits before it looks again whether calls are still running.
+const DRAIN_PAUSE: Duration = Duration::from_millis(5);
+
 type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// The instances of one queue.
@@ -29,8 +36,10 @@ pub(crate) struct Pool {
     opener: Opener,
     idle: Mutex<Vec<Instance>>,
     slots: Semaphore,
-    /// How many slots there are; one after a drain, so that every call meets the drained instance.
-    capacity: Mutex<usize>,
+    /// Claims wait for messages, so they may not take every slot.
+    claim_slots: Arc<Semaphore>,
+    /// Publishes and claims are refused.
+    drained: AtomicBool,
     /// Claims that an instance could not resolve, for whichever claims next.
     open_claims: Mutex<Vec<String>>,
     /// Claimed for callers that went away.
@@ -43,7 +52,8 @@ impl Pool {
             opener,
             idle: Mutex::default(),
             slots: Semaphore::new(MAX_INSTANCES),
-            capacity: Mutex::new(MAX_INSTANCES),
+            claim_slots: Arc::new(Semaphore::new(MAX_CLAIMS)),
+            drained: AtomicBool::new(false),
             open_claims: Mutex::default(),
             undelivered: Mutex::default(),
         })
@@ -93,8 +103,9 @@ impl Pool {
 
     /// An instance that broke is dropped, with whatever it still knew.
     fn give_back(&self, instance: Instance) {
-        if instance.is_alive() {
-            lock(&self.idle).push(instance);
+        let mut idle = lock(&self.idle);
+        if instance.is_alive() && idle.len() < MAX_INSTANCES {
+            idle.push(instance);
         }
     }
 
@@ -113,8 +124,15 @@ impl Pool {
     ) -> Result<Vec<Delivery>, Error> {
         let pool = Arc::clone(self);
         let wait_ms = millis(wait);
+        let claims = Arc::clone(&self.claim_slots);
+        let slot = claims.acquire_owned().await.map_err(|_| closed())?;
         self.run(
-            move |instance| Box::pin(async move { pool.claim_on(instance, max, wait_ms).await }),
+            move |instance| {
+                Box::pin(async move {
+                    let _slot = slot;
+                    pool.claim_on(instance, max, wait_ms).await
+                })
+            },
             |pool, claimed| lock(&pool.undelivered).extend(claimed),
         )
         .await
@@ -129,7 +147,7 @@ impl Pool {
         wait_ms: u64,
     ) -> Result<Vec<Delivery>, Error> {
         let kept = self.redeliver(instance, max).await;
-        if !kept.is_empty() {
+        if !kept.is_empty() || self.is_drained() {
             return Ok(kept);
         }
         let open = std::mem::take(&mut *lock(&self.open_claims));
@@ -144,8 +162,8 @@ impl Pool {
         if claimed.as_ref().is_ok_and(Vec::is_empty) {
             claimed = Ok(self.redeliver(instance, max).await);
         }
-        // A broken instance has lost its claims: their leases expire.
-        let open = instance.take_pending_claims().await.unwrap_or_default();
+        // A broken instance has lost what it claimed itself: those leases expire.
+        let open = instance.take_pending_claims().await.unwrap_or(open);
         lock(&self.open_claims).extend(open);
         claimed
     }
@@ -192,41 +210,57 @@ impl Pool {
     }
 
     async fn drain_here(&self, timeout: Duration) -> Result<bool, Error> {
-        let started = tokio::time::Instant::now();
-        let all = u32::try_from(*lock(&self.capacity)).unwrap_or(u32::MAX);
-        let Ok(slots) = tokio::time::timeout(timeout, self.slots.acquire_many(all)).await else {
-            return Ok(false);
+        self.drained.store(true, Ordering::SeqCst);
+        let deadline = tokio::time::Instant::now() + timeout;
+        // Looks now and then instead of queueing for all slots: settlements and renewals of running
+        // handlers must not wait behind a drain.
+        let all = u32::try_from(MAX_INSTANCES).unwrap_or(u32::MAX);
+        let slots = loop {
+            match self.slots.try_acquire_many(all) {
+                Ok(slots) => break slots,
+                Err(_) if tokio::time::Instant::now() >= deadline => return Ok(false),
+                Err(_) => tokio::time::sleep(DRAIN_PAUSE).await,
+            }
         };
-        let slots = slots.map_err(|_| closed())?;
         let mut instance = self.checkout().await?;
-        lock(&self.idle).clear();
         let open = std::mem::take(&mut *lock(&self.open_claims));
-        let drained = async {
-            instance.adopt_claims(open).await?;
-            let rest = timeout.saturating_sub(started.elapsed());
-            instance.drain(millis(rest)).await
+        if let Err(error) = instance.adopt_claims(open.clone()).await {
+            lock(&self.open_claims).extend(open);
+            return Err(error);
         }
-        .await;
+        let rest = deadline.saturating_duration_since(tokio::time::Instant::now());
+        let drained = instance.drain(millis(rest)).await;
+        let open = instance.take_pending_claims().await.unwrap_or_default();
+        lock(&self.open_claims).extend(open);
         self.give_back(instance);
-        // From now on every call goes to the drained instance.
-        slots.forget();
-        self.slots.add_permits(1);
-        *lock(&self.capacity) = 1;
-        drained
+        drop(slots);
+        // Leased ones come back by themselves; others wait for a claim that takes them over.
+        let mut undelivered = lock(&self.undelivered);
+        undelivered.retain(|delivery| delivery.lease.token.is_none());
+        Ok(drained? && undelivered.is_empty())
+    }
+
+    /// Whether publishes and claims are refused.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.drained.load(Ordering::SeqCst)
     }
 
     /// The events of the instances that are idle now; the others' come later.
-    pub(crate) async fn take_events(&self) -> EventBatch {
-        let mut all = EventBatch::default();
-        let instances = std::mem::take(&mut *lock(&self.idle));
-        for mut instance in instances {
-            if let Ok(batch) = instance.take_events().await {
-                all.events.extend(batch.events);
-                all.dropped += batch.dropped;
+    pub(crate) async fn take_events(self: &Arc<Self>) -> EventBatch {
+        let pool = Arc::clone(self);
+        let taken = tokio::spawn(async move {
+            let mut all = EventBatch::default();
+            let instances = std::mem::take(&mut *lock(&pool.idle));
+            for mut instance in instances {
+                if let Ok(batch) = instance.take_events().await {
+                    all.events.extend(batch.events);
+                    all.dropped += batch.dropped;
+                }
+                pool.give_back(instance);
             }
-            self.give_back(instance);
-        }
-        all
+            all
+        });
+        taken.await.unwrap_or_default()
     }
 }
 

@@ -53,7 +53,8 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutcomeUnknown`]: it may be in the queue. Every other kind: it is not.
+    /// [`ErrorKind::OutcomeUnknown`] and [`ErrorKind::Protocol`]: it may be in the queue. Every
+    /// other kind: it is not.
     pub async fn publish(&self, message: impl Into<Message>) -> Result<PublishOutcome, Error> {
         only(
             self.publish_all(vec![message.into().into()])
@@ -63,9 +64,21 @@ impl Queue {
         )
     }
 
-    /// Publishes messages in order. One reply for each; a failed one does not stop the others.
+    /// Publishes messages in order. One reply for each; a failed one does not stop the others. The
+    /// reply of a message that no engine took has an empty id.
     pub async fn publish_all(&self, messages: Vec<Outgoing>) -> Vec<PublishReply> {
         let mut replies = Vec::with_capacity(messages.len());
+        if self.pool.is_drained() {
+            let error = Error::new(
+                ErrorKind::Drained,
+                "the queue object is drained; open a new one to publish",
+            );
+            let refused = |_| PublishReply {
+                message_id: String::new(),
+                outcome: Err(error.clone()),
+            };
+            return messages.into_iter().map(refused).collect();
+        }
         for messages in batches(messages, |message| message.payload.len()) {
             let count = messages.len();
             let work = self.pool.run(
@@ -145,8 +158,9 @@ impl Queue {
             .await
     }
 
-    /// Refuses further publishes and claims on this object and its clones, waits for the calls
-    /// that run, and resolves open claims. False: not done within `timeout`; call again.
+    /// Refuses further publishes and claims on this object and its clones (a claim still hands
+    /// out what a dropped one had taken), waits for the calls that run, and resolves open claims. False: not done within `timeout`; call again. If the
+    /// whole queue is idle, tokens start again at 1 afterwards.
     ///
     /// # Errors
     ///

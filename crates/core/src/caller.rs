@@ -50,24 +50,27 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
     /// Runs scripts in order, each retried under its own operation id until it is answered or
     /// the budget is spent. Only for scripts that answer a repeated id as they did at first.
     pub(crate) async fn call(&self, calls: &[Invocation<'_>]) -> Vec<Called> {
+        let started = self.clock.now_ms();
         let mut called = Vec::with_capacity(calls.len());
         let mut rest = calls;
         while !rest.is_empty() {
             let mut bytes = 0;
+            // One script only: a server that knows one of two would run their calls out of order.
+            let script = rest[0].script.name;
             let fits = rest.iter().take(MAX_PIPELINE).take_while(|call| {
                 let before = bytes;
                 bytes += call.bytes();
-                before < MAX_PIPELINE_BYTES
+                before < MAX_PIPELINE_BYTES && call.script.name == script
             });
             let (chunk, behind) = rest.split_at(fits.count());
-            called.extend(self.call_chunk(chunk).await);
+            called.extend(self.call_chunk(chunk, started).await);
             rest = behind;
         }
         called
     }
 
-    async fn call_chunk(&self, calls: &[Invocation<'_>]) -> Vec<Called> {
-        let started = self.clock.now_ms();
+    /// The budget began at `started`.
+    async fn call_chunk(&self, calls: &[Invocation<'_>], started: u64) -> Vec<Called> {
         let mut ambiguous = vec![false; calls.len()];
         let mut done: Vec<Option<Called>> = calls.iter().map(|_| None).collect();
         let mut attempt = 0;
@@ -113,15 +116,11 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
         if unknown.is_empty() {
             return answers;
         }
-        // One text for each script is enough: the pipeline runs in order.
-        let mut sent = Vec::new();
+        // One text is enough: they are calls of one script, and the pipeline runs in order.
         let commands = unknown
             .iter()
-            .map(|&at| {
-                let full = !sent.contains(&calls[at].script.name);
-                sent.push(calls[at].script.name);
-                calls[at].argv(full)
-            })
+            .enumerate()
+            .map(|(order, &at)| calls[at].argv(order == 0))
             .collect();
         for (at, answer) in unknown.into_iter().zip(self.send(commands).await) {
             answers[at] = answer;

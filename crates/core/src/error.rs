@@ -165,6 +165,8 @@ fn remedy(error: &ServerError) -> &'static str {
             "one of the queue's keys holds another type; use another queue name or separator, or remove the foreign key"
         }
         "OOM" => "the server is at maxmemory; free memory or raise the limit, then try again",
+        "MISCONF" => "the server cannot save to its disk; make room there, then try again",
+        "NOREPLICAS" => "the server has too few replicas; bring them back, then try again",
         "NOAUTH" | "WRONGPASS" => "check the user and password in the Redis URL",
         "NOPERM" => "grant the user the commands and keys of the queue",
         "READONLY" => "this server is a replica; connect to the primary",
@@ -176,9 +178,10 @@ fn remedy(error: &ServerError) -> &'static str {
 
 impl From<ServerError> for Error {
     fn from(error: ServerError) -> Self {
-        // Out of memory is refused before anything is written, so it may be tried again, but
-        // not in a tight loop: it is not in `passes`.
-        let retry = if passes(&error) || error.code == "OOM" {
+        // These are refused before anything is written, so the call may be made again, but not
+        // in a tight loop: they are not in `passes`.
+        let refused = ["OOM", "MISCONF", "NOREPLICAS"].contains(&error.code.as_str());
+        let retry = if refused || passes(&error) {
             Retry::Yes
         } else {
             Retry::No

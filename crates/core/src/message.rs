@@ -110,10 +110,8 @@ pub enum RenewOutcome {
 pub struct Stats {
     /// Messages that wait.
     pub pending: u64,
-    /// Messages that are claimed and not settled, without the delayed ones.
+    /// Messages that are claimed and not settled.
     pub processing: u64,
-    /// Messages under a lease that no claim holds: they come back at its deadline.
-    pub delayed: u64,
     /// Payloads in the completed log.
     pub completed: u64,
     /// Payloads in the failed log.

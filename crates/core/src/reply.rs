@@ -76,7 +76,7 @@ fn unexpected(wanted: &str, found: Option<&Value>) -> Error {
     Error::new(
         ErrorKind::Protocol,
         format!(
-            "a script's reply has {found} in place of {wanted}; is this server a Redis of version 6.2 or later?"
+            "a script's reply has {found} in place of {wanted}; is this server a Redis of version 7.0 or later?"
         ),
     )
 }

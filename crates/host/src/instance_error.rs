@@ -46,7 +46,8 @@ pub enum TrapCause {
     /// It called its host more often than [`Limits::host_calls`](crate::Limits::host_calls).
     #[error("it called its host too often")]
     HostCalls,
-    /// A bug in the component, or a host function that failed.
+    /// A bug in the component, or one of [`Limits`](crate::Limits) that wasmtime reports no other
+    /// way, such as `transfer_bytes`.
     #[error("it crashed")]
     Crash,
 }

@@ -33,7 +33,8 @@ pub struct Limits {
     pub host_calls: u64,
     /// How long the guest may compute without a call to the host. Default 5 seconds; the
     /// resolution is 50 ms. `None` switches the check off, and with it every dependence on real
-    /// time: what a simulator wants.
+    /// time: what a simulator wants. Waiting is not computing: a guest may sleep as long as it
+    /// likes, and whoever calls it bounds the call.
     pub compute: Option<Duration>,
 }
 

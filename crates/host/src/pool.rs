@@ -17,7 +17,10 @@ use crate::runtime::Runtime;
 /// when its guard is dropped and is used again, the last one first, so that few stay warm when
 /// few are needed. One that trapped, or whose call was dropped, is discarded instead.
 ///
-/// Claim ids whose outcome is unknown stay with their instance, and its next claim answers them.
+/// Claim ids whose outcome is unknown stay with their instance, and its next claim answers them. An
+/// instance may not be used again: after a claim that failed, take them out
+/// ([`QueueInstance::take_pending_claims`]) and give them to the next one that claims
+/// ([`QueueInstance::adopt_claims`]).
 #[derive(Clone)]
 pub struct InstancePool {
     shared: Arc<Shared>,

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use leaseline::MAX_CLAIM;
 use leaseline::message::Delivery;
-use leaseline::{MAX_CLAIM, Queue};
 use serde::Serialize;
 
 use crate::arguments::Claim;
+use crate::commands::giving_back::give_back;
 use crate::failure::Failure;
 use crate::lease::LeaseObject;
 use crate::messages::Messages;
@@ -44,7 +45,7 @@ pub(crate) async fn run(
         let deliveries = match queue.claim(left.min(MAX_CLAIM), wait).await {
             Ok(deliveries) => deliveries,
             Err(error) => {
-                give_back(&queue, messages).await;
+                give_back(&queue, Some(&error), messages).await;
                 return Err(error.into());
             }
         };
@@ -68,23 +69,6 @@ pub(crate) async fn run(
         messages.note("nothing to claim");
     }
     Ok(status)
-}
-
-/// How long a process that ends tries to give back what its lost claims took.
-const GIVE_BACK: Duration = Duration::from_secs(10);
-
-/// Gives back what claims without a reply may have taken. Only this process knows their ids.
-/// Leased messages come back by themselves.
-pub(crate) async fn give_back(queue: &Queue, messages: &Messages) {
-    if queue.config().visibility_timeout_ms.is_some() {
-        return;
-    }
-    let lost = "a message may stay in the processing list; look there before you go on";
-    match queue.drain(GIVE_BACK).await {
-        Ok(true) => {}
-        Ok(false) => messages.warning(&format!("a lost claim could not be given back: {lost}")),
-        Err(error) => messages.warning(&format!("{error}: {lost}")),
-    }
 }
 
 /// Prints one message. The inner failure is that of a message whose payload cannot be read.
@@ -124,9 +108,6 @@ fn print(
             delivery.delivery_count
         ))?;
     }
-    output.line(format_args!(
-        "lease    {}",
-        serde_json::to_string(&object.lease).map_err(|error| Failure::io(error.to_string()))?
-    ))?;
+    output.line(format_args!("lease    {}", object.lease))?;
     Ok(Ok(()))
 }

@@ -15,6 +15,7 @@ struct Object<'a> {
     queue: &'a str,
     pending: u64,
     processing: u64,
+    /// None yet: no operation delays a message.
     delayed: u64,
     completed: u64,
     failed: u64,
@@ -36,7 +37,7 @@ pub(crate) async fn run(
             queue: name,
             pending: stats.pending,
             processing: stats.processing,
-            delayed: stats.delayed,
+            delayed: 0,
             completed: stats.completed,
             failed: stats.failed,
             dlq: stats.dead_letters,
@@ -48,7 +49,6 @@ pub(crate) async fn run(
     for (list, length) in [
         ("pending", stats.pending),
         ("processing", stats.processing),
-        ("delayed", stats.delayed),
         ("completed", stats.completed),
         ("failed", stats.failed),
         ("dlq", stats.dead_letters),

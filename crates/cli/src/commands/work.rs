@@ -7,7 +7,7 @@ use leaseline::{Consumer, Delivery, Handled, Progress, Queue};
 use serde_json::json;
 
 use crate::arguments::Work;
-use crate::commands::claim::give_back;
+use crate::commands::giving_back::give_back;
 use crate::exec::{Ended, Exec};
 use crate::failure::Failure;
 use crate::messages::Messages;
@@ -44,7 +44,11 @@ pub(crate) async fn run(
     let messages = messages.around(bar.clone());
     warnings::show(messages.clone());
     let stop = Stop::default();
-    signals.drive(stop.clone(), messages.clone(), {
+    let left = match queue.config().visibility_timeout_ms {
+        Some(_) => "left to their leases",
+        None => "left in the processing list, without a lease",
+    };
+    signals.drive(stop.clone(), messages.clone(), left, {
         let exec = Arc::clone(&exec);
         move || exec.terminate()
     });
@@ -76,7 +80,7 @@ pub(crate) async fn run(
         .await;
     bar.finish_and_clear();
 
-    give_back(&queue, &messages).await;
+    let given_back = give_back(&queue, finished.as_ref().err(), &messages).await;
     let done = match &finished {
         Ok(done) => done.clone(),
         Err(_) => reached
@@ -104,9 +108,9 @@ pub(crate) async fn run(
         .take();
     match trouble {
         Some(reason) => Err(Failure::io(format!(
-            "the command of --exec could not be run: {reason}; its messages are left to their leases, correct the command and start again"
+            "the command of --exec could not be run: {reason}; its messages are {left}, correct the command and start again"
         ))),
-        None if done.unsettled > 0 => Ok(Status::Failed),
+        None if done.unsettled > 0 || !given_back => Ok(Status::Failed),
         None => Ok(Status::Done),
     }
 }

@@ -62,9 +62,9 @@ async fn check_existence(word: &str) -> Result<(), Failure> {
         .await;
     match found {
         Ok(status) if status.success() => Ok(()),
-        // An address in the place of a command may hold a password.
-        _ if word.contains("://") => Err(Failure::usage(
-            "--exec cannot run: an address is not a command; correct the command",
+        // An address or a login in the place of a command may hold a password.
+        _ if word.contains(':') => Err(Failure::usage(
+            "--exec cannot run: its first word looks like an address, which is no command; correct the command",
         )),
         _ => Err(Failure::usage(format!(
             "--exec cannot run: '{word}' is not found or not executable; correct the command or PATH"

@@ -86,6 +86,7 @@ engines! {
             (vec!["publish", "b", "c"], "jobs::pending"),
             (vec!["publish", "--dedup-key", "k", "b"], "jobs::pending"),
             (vec!["claim"], "jobs::pending"),
+            (vec!["claim", "--no-lease"], "jobs::pending"),
             (vec!["work", "--exec", "true", "--until-empty"], "jobs::pending"),
             (vec!["stats"], "jobs::dlq"),
             (vec!["claim"], "jobs::processing:delivery_counts"),
@@ -165,7 +166,8 @@ fn component_files() {
     let mut stale = real.to_vec();
     stale[at] = if digest[0] == b'0' { b'1' } else { b'0' };
     let mut damaged = real.to_vec();
-    damaged[real.len() / 2] ^= 0xff;
+    // Long enough that it cannot be another valid program.
+    damaged[real.len() / 2..][..64].fill(0xff);
     for (path, text) in [
         (
             folder.path().join("missing").to_str().unwrap().to_owned(),

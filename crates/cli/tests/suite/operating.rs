@@ -13,7 +13,7 @@ engines! {
         let _: u8 = stage.redis(&[b"RPUSH", b"jobs::dlq", b"x", b"y"]);
         let expected = json!({ "queue": "jobs", "pending": 1, "processing": 1, "delayed": 0, "completed": 1, "failed": 1, "dlq": 2, "oldest_pending_ms": null });
         assert_eq!(stage.run(["stats", "--json"]).ok().objects(), [expected]);
-        let lines = "queue       jobs\npending     1\nprocessing  1\ndelayed     0\ncompleted   1\nfailed      1\ndlq         2\n";
+        let lines = "queue       jobs\npending     1\nprocessing  1\ncompleted   1\nfailed      1\ndlq         2\n";
         assert_eq!(stage.run(["stats"]).ok().text(), lines);
     }
 

@@ -187,7 +187,7 @@ engines! {
             let finished = stage.run(["work", "--exec", &exec].iter().chain(flags)).ends(1);
             let lines: Vec<&str> = finished.stderr.lines().collect();
             assert_eq!(lines[..2], ["OK", "acked 1, failed 0"], "{finished:?}");
-            assert!(lines[2].starts_with("error: WRONGTYPE") && lines.len() == 3, "{finished:?}");
+            assert!(lines[2].starts_with("error: Redis answered WRONGTYPE") && lines.len() == 3, "{finished:?}");
             let _: u8 = stage.redis(&[b"DEL", b"jobs::pending"]);
         }
         // On one pipe, to see the order.

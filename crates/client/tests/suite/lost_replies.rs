@@ -106,7 +106,7 @@ async fn lossy_queue(
 }
 
 /// The scenario loses its k-th command for every k, until it is done without a loss.
-const MOST_COMMANDS: i64 = 12;
+const MOST_COMMANDS: i64 = 20;
 
 suite! {
     async fn publish_claim_renew_and_ack_survive_any_one_loss(world: World) {

@@ -21,6 +21,9 @@ pub const MAX_CLAIM: u32 = 100;
 /// How long a waiting claim pauses between looks.
 const POLL_INTERVAL_MS: u64 = 250;
 
+/// Calls of one claim that found nothing but poison messages, a hundred each.
+const MAX_BURIALS: u32 = 100;
+
 /// A claim record of a claim without lease lives this long.
 const RECORD_TTL_WITHOUT_LEASE_MS: u64 = 120_000;
 
@@ -126,7 +129,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     async fn claim_new(&mut self, max: u32, wait_ms: u64) -> Result<Vec<Delivery>, Error> {
         let deadline = self.caller.clock.now_ms().saturating_add(wait_ms);
         let mut ids = self.open_ids(max);
-        let mut attempts = 0;
+        let (mut attempts, mut burials) = (0, 0);
         loop {
             attempts += 1;
             let answer = self.claim_once(&ids, Mode::Claim).await;
@@ -140,8 +143,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                     if !deliveries.is_empty() {
                         return Ok(deliveries);
                     }
-                    if buried {
+                    if buried && burials < MAX_BURIALS {
                         // The call may have met its limit of looks before it met a live message.
+                        burials += 1;
                         ids = self.open_ids(max);
                         attempts = 0;
                         continue;
@@ -155,7 +159,8 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             let remaining = deadline.saturating_sub(self.caller.clock.now_ms());
             match failure {
                 None if remaining == 0 => return Ok(Vec::new()),
-                // A new id for every look, so that a late duplicate of this one takes nothing.
+                // A new id for every look: this one is answered. (A duplicate of it that is still
+                // on its way would take a message for nobody, until its lease expires.)
                 None => ids = self.open_ids(max),
                 Some(error) if wait_ms == 0 && attempts == 2 => {
                     return Err(self.exhausted(&ids, error, attempts));
@@ -195,7 +200,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         self.emit_retry(Operation::RetryExhausted, ids, &error);
         let mut error = Error::from(error);
         error.message = format!(
-            "the claim had no answer in {attempts} attempts, the last one: {}; claim again to get what it took",
+            "the claim had no answer in {attempts} attempts, the last one: {}; what it took is answered by the next claim of this object, or comes back when its lease expires",
             error.message
         );
         error

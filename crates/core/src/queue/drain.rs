@@ -7,7 +7,6 @@ use super::claim::Mode;
 use crate::capability::{Clock, Entropy, Redis, RedisError};
 use crate::error::{self, Error};
 use crate::event::{Operation, Outcome};
-use crate::reply;
 use crate::script::{self, Invocation};
 
 /// The pause before open claims are tried again.
@@ -15,8 +14,12 @@ const RETRY_PAUSE_MS: u64 = 250;
 
 impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     /// Refuses further publishes and claims on this object, and resolves its open claims within
-    /// `timeout_ms`: leased ones are left to expire, others are given back to pending. Drops the
-    /// token counter if the whole queue is idle. True: no claim is open; false: call again.
+    /// `timeout_ms`: leased ones are left to expire, others are given back to pending. True: no
+    /// claim is open; false: call again.
+    ///
+    /// If the whole queue is idle (nothing in flight, no delivery counts), the token counter is
+    /// dropped as the original does, and tokens start again at 1. Whoever compares tokens across
+    /// messages must not drain.
     ///
     /// # Errors
     ///
@@ -27,10 +30,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         self.drained = true;
         self.emit_drain(Outcome::Start, started, None);
         let drained = self.resolve_claims(deadline).await;
-        let drained = match drained {
-            Ok(true) => self.drop_counter().await.map(|()| true),
-            other => other,
-        };
+        if drained == Ok(true) {
+            self.drop_counter().await;
+        }
         match &drained {
             Ok(true) => self.emit_drain(Outcome::Success, started, None),
             Ok(false) => self.emit_drain(Outcome::Failure, started, None),
@@ -97,9 +99,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         Ok(())
     }
 
-    async fn drop_counter(&self) -> Result<(), Error> {
+    async fn drop_counter(&self) {
         if self.config.visibility_timeout_ms.is_none() {
-            return Ok(());
+            return;
         }
         let keys = &self.keys;
         let call = Invocation::new(&script::CLEANUP)
@@ -108,10 +110,8 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             .key("lease_tokens", keys.lease_tokens.as_bytes())
             .key("delivery_counts", keys.delivery_counts.as_bytes())
             .key("lease_token_counter", keys.lease_token_counter.as_bytes());
-        for called in self.caller.call(&[call]).await {
-            reply::single_int(called.answer?)?;
-        }
-        Ok(())
+        // Once, and whatever comes of it: the counter is only left over.
+        self.caller.attempt(&[&call]).await;
     }
 
     fn emit_drain(&mut self, outcome: Outcome, started: u64, error: Option<Error>) {

@@ -5,8 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Queue;
-use crate::capability::{Clock, Entropy, Redis, Value};
-use crate::envelope;
+use crate::capability::{Clock, Entropy, Redis, RedisError, Value};
+use crate::envelope::{self, MAX_STORED_BYTES};
 use crate::error::{Error, ErrorKind};
 use crate::message::Stats;
 use crate::reply;
@@ -14,6 +14,9 @@ use crate::script::{self, Invocation};
 
 /// The most dead letters moved by one script call.
 const REDRIVE_BATCH: u64 = 100;
+
+/// A script call takes no further letter once it has this many bytes of them.
+const MAX_CALL_BYTES: usize = 4 * 1024 * 1024;
 
 impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     /// The lengths of the queue's lists.
@@ -23,37 +26,24 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     /// [`ErrorKind::Server`] if one of the keys holds another type.
     pub async fn stats(&mut self) -> Result<Stats, Error> {
         let keys = &self.keys;
-        let lengths = [
-            ("LLEN", &keys.pending),
-            ("LLEN", &keys.processing),
-            ("LLEN", &keys.completed),
-            ("LLEN", &keys.failed),
-            ("LLEN", &keys.dead_letters),
-            ("HLEN", &keys.lease_tokens),
-            ("HLEN", &keys.claim_refs),
+        let lists = [
+            &keys.pending,
+            &keys.processing,
+            &keys.completed,
+            &keys.failed,
+            &keys.dead_letters,
         ];
-        let commands = lengths
-            .map(|(command, key)| vec![command.as_bytes(), key.as_bytes()])
+        let commands = lists
+            .map(|list| vec![b"LLEN".as_slice(), list.as_bytes()])
             .into();
-        let mut counts = [0; 7];
-        for (count, answer) in counts.iter_mut().zip(self.caller.send(commands).await) {
-            *count = reply::single_int(answer?)?.unsigned_abs();
+        let mut lengths = [0; 5];
+        for (length, answer) in lengths.iter_mut().zip(self.caller.send(commands).await) {
+            *length = reply::single_int(answer?)?.unsigned_abs();
         }
-        let [
-            pending,
-            held,
-            completed,
-            failed,
-            dead_letters,
-            leases,
-            claims,
-        ] = counts;
-        // A lease that belongs to a claim has a reference to the claim's record.
-        let delayed = leases.saturating_sub(claims).min(held);
+        let [pending, processing, completed, failed, dead_letters] = lengths;
         Ok(Stats {
             pending,
-            processing: held - delayed,
-            delayed,
+            processing,
             completed,
             failed,
             dead_letters,
@@ -75,9 +65,17 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             ));
         }
         let mut moved = 0;
+        let mut largest = REDRIVE_BATCH;
         while moved < max {
-            let wanted = (max - moved).min(REDRIVE_BATCH);
-            let letters = self.oldest_dead_letters(wanted).await?;
+            let wanted = (max - moved).min(largest);
+            let letters = match self.oldest_dead_letters(wanted).await {
+                // Together they are too large for the host.
+                Err(RedisError::TooLarge(_)) if wanted > 1 => {
+                    largest = wanted / 2;
+                    continue;
+                }
+                letters => letters?,
+            };
             if letters.is_empty() {
                 break;
             }
@@ -91,7 +89,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         Ok(moved)
     }
 
-    async fn oldest_dead_letters(&self, count: u64) -> Result<Vec<Vec<u8>>, Error> {
+    async fn oldest_dead_letters(&self, count: u64) -> Result<Vec<Vec<u8>>, RedisError> {
         let first = format!("-{count}");
         let command = vec![
             b"LRANGE".as_slice(),
@@ -102,15 +100,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let mut letters = Vec::new();
         for answer in self.caller.send(vec![command]).await {
             for value in answer? {
-                match value {
-                    Value::Bytes(letter) => letters.push(letter),
-                    _ => {
-                        return Err(Error::new(
-                            ErrorKind::Protocol,
-                            "LRANGE answered no strings",
-                        ));
-                    }
-                }
+                let Value::Bytes(letter) = value else {
+                    let reason = "LRANGE answered no strings";
+                    return Err(RedisError::UnsupportedReply(reason.into()));
+                };
+                letters.push(letter);
             }
         }
         letters.reverse();
@@ -127,17 +121,34 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 self.keys.redrive_marker(&operation_id).into_bytes(),
             )
             .number("marker_ttl_ms", self.marker_ttl_ms());
+        let mut bytes = 0;
         for letter in letters {
-            // A letter that still is a stored message (it could not be unwrapped) goes back as it is.
-            let stored = if letter.starts_with(envelope::PREFIX) {
-                letter.clone()
-            } else if let Some(stored) = envelope::encode(&self.mint(), &letter) {
-                stored
+            // What could not be unwrapped was buried as the stored message that it is.
+            let whole =
+                letter.starts_with(envelope::PREFIX) && envelope::decode(&letter, false).is_err();
+            let stored = if whole {
+                Some(letter.clone())
             } else {
-                // The letters before it are moved; it stays for someone who can take it.
-                break;
+                envelope::encode(&self.mint(), &letter)
             };
+            let Some(stored) = stored else {
+                if bytes > 0 {
+                    break;
+                }
+                return Err(Error::new(
+                    ErrorKind::PayloadTooLarge,
+                    format!(
+                        "the oldest dead letter has {} bytes, which stored and escaped is more than {MAX_STORED_BYTES}; take it off the tail of '{}' by hand",
+                        letter.len(),
+                        self.keys.dead_letters
+                    ),
+                ));
+            };
+            bytes += letter.len() + stored.len();
             call = call.arg("letter", letter).arg("letter", stored);
+            if bytes > MAX_CALL_BYTES {
+                break;
+            }
         }
         let mut moved = 0;
         for called in self.caller.call(core::slice::from_ref(&call)).await {

@@ -9,7 +9,7 @@ use crate::caller::Called;
 use crate::capability::{Clock, Entropy, Redis};
 use crate::config::OverloadPolicy;
 use crate::envelope::{self, MAX_STORED_BYTES};
-use crate::error::{Error, ErrorKind, Retry};
+use crate::error::{Error, ErrorKind};
 use crate::event::{Operation, Outcome};
 use crate::key::Keys;
 use crate::message::{Outgoing, PublishOutcome, PublishReply};
@@ -260,12 +260,14 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                         self.config.max_pending_length.unwrap_or_default()
                     ),
                 );
+                if !called.ambiguous {
+                    return Err(error);
+                }
                 // A lost attempt may still arrive when there is room.
-                Err(if called.ambiguous {
-                    error.with_retry(Retry::Unknown)
-                } else {
-                    error
-                })
+                Err(Error::new(
+                    ErrorKind::OutcomeUnknown,
+                    format!("a reply was lost, and since then {}", error.message),
+                ))
             }
             other => Err(Error::new(
                 ErrorKind::Protocol,

@@ -246,7 +246,7 @@ fn settle_outcome(called: Called) -> Result<SettleOutcome, Error> {
         0 => Ok(SettleOutcome::Stale),
         -1 if called.ambiguous => Err(Error::new(
             ErrorKind::OutcomeUnknown,
-            "a reply was lost and the lease has ended since: the message is settled, by this call or by a later claim; nothing is left to do for it",
+            "a reply was lost and the lease has ended since: the message is gone: settled by this call or by a later claim, or dead-lettered",
         )),
         -1 => Ok(SettleOutcome::Stale),
         other => Err(Error::new(

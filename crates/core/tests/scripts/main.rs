@@ -3,4 +3,5 @@
 
 mod contract;
 mod faults;
+mod without_leases;
 mod world;

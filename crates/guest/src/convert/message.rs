@@ -81,7 +81,6 @@ pub(crate) fn stats(stats: Stats) -> types::Stats {
     types::Stats {
         pending: stats.pending,
         processing: stats.processing,
-        delayed: stats.delayed,
         completed: stats.completed,
         failed: stats.failed,
         dead_letters: stats.dead_letters,
