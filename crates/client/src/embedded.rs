@@ -95,6 +95,11 @@ fn append(reply: model::Reply, values: &mut Vec<Value>) -> Result<(), RedisError
                 "an error inside an array: {line}"
             )));
         }
+        other => {
+            return Err(RedisError::UnsupportedReply(format!(
+                "a reply that RESP2 does not have: {other:?}"
+            )));
+        }
     });
     Ok(())
 }

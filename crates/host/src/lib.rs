@@ -65,6 +65,7 @@
 //!             }
 //!         }
 //!         Reply::Error(line) => return Err(ServerError::from_line(&line)),
+//!         other => unreachable!("only for a client that asked for RESP3: {other:?}"),
 //!     }
 //!     Ok(())
 //! }

@@ -18,12 +18,40 @@ pub(crate) struct Slot {
 pub(crate) struct Keyspace {
     slots: BTreeMap<Vec<u8>, Slot>,
     now_ms: i64,
+    /// The keys that changed, in order, while somebody watches or waits for keys.
+    touched: Option<Vec<Vec<u8>>>,
 }
 
 impl Keyspace {
     /// Sets the instant that decides whether a key has expired.
     pub(crate) fn set_now(&mut self, now_ms: i64) {
         self.now_ms = now_ms;
+    }
+
+    /// Says that a key was written, whether or not that made a difference: where Redis breaks a
+    /// `WATCH` and wakes those who wait. Every command that writes calls it for every key that it
+    /// wrote, when it wrote.
+    pub(crate) fn touch(&mut self, key: &[u8]) {
+        if let Some(touched) = &mut self.touched {
+            touched.push(key.to_vec());
+        }
+    }
+
+    /// Starts or stops remembering what is touched.
+    pub(crate) fn record_touches(&mut self, on: bool) {
+        match (on, &self.touched) {
+            (true, None) => self.touched = Some(Vec::new()),
+            (false, Some(_)) => self.touched = None,
+            _ => {}
+        }
+    }
+
+    /// What was touched since the last call.
+    pub(crate) fn take_touched(&mut self) -> Vec<Vec<u8>> {
+        self.touched
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
     }
 
     fn forget_if_expired(&mut self, key: &[u8]) {

@@ -33,14 +33,17 @@ mod refusal;
 mod reply;
 mod script;
 mod server;
+mod shape;
 mod sorted_set;
 mod state;
 #[cfg(test)]
 mod test_server;
 mod value;
+mod wait;
 
 pub use clock::{Clock, ScriptTime};
 pub use dump::{Content, Entry};
 pub use reply::Reply;
 pub use server::{Options, Server};
+pub use shape::Protocol;
 pub use state::Profile;

@@ -2,6 +2,7 @@
 
 use crate::Reply;
 use crate::arguments::shown;
+use crate::wait::Wait;
 
 /// The answer of a command's implementation.
 pub(crate) type Answer = Result<Reply, Refusal>;
@@ -34,10 +35,7 @@ pub(crate) enum Refusal {
     #[error("ERR wrong number of arguments for '{0}' command")]
     Arity(String),
     #[error("ERR unknown subcommand '{subcommand}'. Try {command} HELP.")]
-    UnknownSubcommand {
-        command: &'static str,
-        subcommand: String,
-    },
+    UnknownSubcommand { command: String, subcommand: String },
     #[error("OOM command not allowed when used memory > 'maxmemory'.")]
     OutOfMemory,
     #[error("NOSCRIPT No matching script. Please use EVAL.")]
@@ -48,6 +46,10 @@ pub(crate) enum Refusal {
     /// As [`Refusal::Text`], put together when it happened.
     #[error("{0}")]
     Line(String),
+    /// There is nothing to answer yet. Only a command that was asked whether it may wait answers
+    /// this, and only the server that asked sees it.
+    #[error("ERR a blocking command was left waiting")]
+    Wait(Box<Wait>),
     /// Redis could do it and this model cannot.
     #[error("ERR leaseline-redis-model does not support {0}")]
     Unsupported(String),

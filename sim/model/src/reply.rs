@@ -1,10 +1,16 @@
-//! What a command answers, and its bytes on a RESP2 connection.
+//! What a command answers, and its bytes on a connection.
+
+use crate::shape::Protocol;
 
 /// A reply of the server.
+///
+/// The last kinds come only to a client that has chosen RESP3 with `HELLO 3`, or from a script
+/// that makes them.
 ///
 /// Texts are `String`s because tests compare them with literals: bytes of a script's own error or
 /// status text that are not UTF-8 are replaced. Bulk strings keep every byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reply {
     /// The missing value, `$-1`.
     Nil,
@@ -20,6 +26,20 @@ pub enum Reply {
     Array(Vec<Reply>),
     /// An error: the whole line without the leading `-`, code first.
     Error(String),
+    /// Keys and values, `%n`.
+    Map(Vec<(Reply, Reply)>),
+    /// A set, `~n`.
+    Set(Vec<Reply>),
+    /// A double by its text, `,text`.
+    Double(String),
+    /// `#t` or `#f`.
+    Boolean(bool),
+    /// An integer of any length by its digits, `(digits`.
+    BigNumber(String),
+    /// A text for people, `=n`, in the format `txt`.
+    Verbatim(String),
+    /// A message that is not the answer of a command, `>n`.
+    Push(Vec<Reply>),
 }
 
 impl Reply {
@@ -52,33 +72,70 @@ impl Reply {
         }
     }
 
-    /// The reply as a RESP2 server sends it.
+    /// The reply as a server sends it to a client of RESP2.
     pub fn to_resp2(&self) -> Vec<u8> {
+        self.to_bytes(Protocol::Resp2)
+    }
+
+    /// The reply as a server sends it.
+    pub fn to_bytes(&self, protocol: Protocol) -> Vec<u8> {
         let mut out = Vec::new();
-        self.write_resp2(&mut out);
+        self.write(&mut out, protocol);
         out
     }
 
-    fn write_resp2(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut Vec<u8>, protocol: Protocol) {
+        let new = protocol == Protocol::Resp3;
         match self {
+            Reply::Nil | Reply::NilArray if new => out.extend_from_slice(b"_\r\n"),
             Reply::Nil => out.extend_from_slice(b"$-1\r\n"),
             Reply::NilArray => out.extend_from_slice(b"*-1\r\n"),
             Reply::Integer(n) => line(out, b':', n.to_string().as_bytes()),
             Reply::Status(text) => line(out, b'+', text.as_bytes()),
             Reply::Error(text) => line(out, b'-', text.as_bytes()),
-            Reply::Bulk(bytes) => {
-                line(out, b'$', bytes.len().to_string().as_bytes());
-                out.extend_from_slice(bytes);
-                out.extend_from_slice(b"\r\n");
-            }
-            Reply::Array(items) => {
-                line(out, b'*', items.len().to_string().as_bytes());
-                for item in items {
-                    item.write_resp2(out);
+            Reply::Bulk(bytes) => bulk(out, bytes),
+            Reply::Array(items) => list(out, b'*', items, protocol),
+            Reply::Set(items) => list(out, if new { b'~' } else { b'*' }, items, protocol),
+            Reply::Push(items) => list(out, if new { b'>' } else { b'*' }, items, protocol),
+            Reply::Map(pairs) => {
+                let (kind, length) = if new {
+                    (b'%', pairs.len())
+                } else {
+                    (b'*', 2 * pairs.len())
+                };
+                line(out, kind, length.to_string().as_bytes());
+                for (key, value) in pairs {
+                    key.write(out, protocol);
+                    value.write(out, protocol);
                 }
             }
+            Reply::Double(text) if new => line(out, b',', text.as_bytes()),
+            Reply::BigNumber(digits) if new => line(out, b'(', digits.as_bytes()),
+            Reply::Double(text) | Reply::BigNumber(text) => bulk(out, text.as_bytes()),
+            Reply::Boolean(yes) if new => line(out, b'#', if *yes { b"t" } else { b"f" }),
+            Reply::Boolean(yes) => line(out, b':', if *yes { b"1" } else { b"0" }),
+            Reply::Verbatim(text) if new => {
+                line(out, b'=', (text.len() + 4).to_string().as_bytes());
+                out.extend_from_slice(b"txt:");
+                out.extend_from_slice(text.as_bytes());
+                out.extend_from_slice(b"\r\n");
+            }
+            Reply::Verbatim(text) => bulk(out, text.as_bytes()),
         }
     }
+}
+
+fn list(out: &mut Vec<u8>, kind: u8, items: &[Reply], protocol: Protocol) {
+    line(out, kind, items.len().to_string().as_bytes());
+    for item in items {
+        item.write(out, protocol);
+    }
+}
+
+fn bulk(out: &mut Vec<u8>, bytes: &[u8]) {
+    line(out, b'$', bytes.len().to_string().as_bytes());
+    out.extend_from_slice(bytes);
+    out.extend_from_slice(b"\r\n");
 }
 
 fn line(out: &mut Vec<u8>, kind: u8, text: &[u8]) {
@@ -101,7 +158,27 @@ impl From<bool> for Reply {
 
 #[cfg(test)]
 mod tests {
-    use super::Reply;
+    use super::{Protocol, Reply};
+
+    #[test]
+    fn resp3_has_kinds_of_its_own() {
+        let reply = Reply::Push(vec![
+            Reply::Nil,
+            Reply::NilArray,
+            Reply::Map(vec![(Reply::bulk("a"), Reply::Double("1.5".to_owned()))]),
+            Reply::Set(vec![Reply::Boolean(true)]),
+            Reply::BigNumber("12".to_owned()),
+            Reply::Verbatim("x".to_owned()),
+        ]);
+        assert_eq!(
+            String::from_utf8_lossy(&reply.to_bytes(Protocol::Resp3)),
+            ">6\r\n_\r\n_\r\n%1\r\n$1\r\na\r\n,1.5\r\n~1\r\n#t\r\n(12\r\n=5\r\ntxt:x\r\n"
+        );
+        assert_eq!(
+            String::from_utf8_lossy(&reply.to_resp2()),
+            "*6\r\n$-1\r\n*-1\r\n*2\r\n$1\r\na\r\n$3\r\n1.5\r\n*1\r\n:1\r\n$2\r\n12\r\n$1\r\nx\r\n"
+        );
+    }
 
     #[test]
     fn every_kind_has_its_resp2_bytes() {

@@ -51,17 +51,17 @@ impl Server {
     }
 
     fn answer(&mut self, argv: &[&[u8]]) -> Answer {
-        let Some(name) = argv.first() else {
+        if argv.is_empty() {
             return Err(Refusal::unsupported("a call without a command"));
-        };
-        let command = commands::find(name).ok_or_else(|| commands::unknown(argv))?;
+        }
+        let command = commands::find(self.state.profile, argv)?;
         if !command.accepts(argv.len()) {
             return Err(Refusal::Arity(command.name.to_owned()));
         }
         if self.state.out_of_memory && command.flags.deny_oom {
             return Err(Refusal::OutOfMemory);
         }
-        match command.run {
+        match command.run()? {
             Run::Data(run) => run(&mut self.state, argv),
             Run::Scripting(run) => run(&mut self.engine, &mut self.state, argv),
         }

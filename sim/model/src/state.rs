@@ -6,6 +6,7 @@ use crate::clock::Time;
 use crate::keyspace::Keyspace;
 use crate::number;
 use crate::refusal::Refusal;
+use crate::shape::{Protocol, Shape};
 
 /// The Redis whose rules apply where versions differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,6 +54,10 @@ pub(crate) struct State {
     /// Lower-case names of commands that the access rules refuse to scripts.
     pub(crate) denied: BTreeSet<String>,
     pub(crate) client_name: Vec<u8>,
+    /// The protocol of the client, or script, whose command runs.
+    pub(crate) protocol: Protocol,
+    /// Whether the one whose command runs may be made to wait.
+    pub(crate) may_wait: bool,
     /// What was asked for and could not be modelled, in order.
     pub(crate) unsupported: Vec<String>,
 }
@@ -66,6 +71,8 @@ impl State {
             out_of_memory: false,
             denied: BTreeSet::new(),
             client_name: Vec::new(),
+            protocol: Protocol::default(),
+            may_wait: false,
             unsupported: Vec::new(),
         }
     }
@@ -73,6 +80,14 @@ impl State {
     /// Lets keys expire up to now. Once per command of a client, and once per script.
     pub(crate) fn look_at_the_clock(&mut self) {
         self.keys.set_now(self.time.now_ms());
+    }
+
+    /// What makes replies for the one whose command runs.
+    pub(crate) fn shape(&self) -> Shape {
+        Shape {
+            profile: self.profile,
+            protocol: self.protocol,
+        }
     }
 
     /// Remembers a gap of the model.

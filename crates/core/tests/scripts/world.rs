@@ -51,7 +51,7 @@ fn flatten(reply: leaseline_redis_model::Reply, values: &mut Vec<Value>) {
         R::Status(text) => values.push(Value::Status(text)),
         R::Bulk(bytes) => values.push(Value::Bytes(bytes)),
         R::Array(items) => items.into_iter().for_each(|item| flatten(item, values)),
-        R::Error(line) => panic!("an error inside a reply: {line}"),
+        other => panic!("not a reply of our scripts: {other:?}"),
     }
 }
 

@@ -97,6 +97,7 @@ fn flatten(reply: ModelReply, values: &mut Vec<Value>) {
             replies.into_iter().for_each(|reply| flatten(reply, values));
         }
         ModelReply::Error(line) => values.push(Value::Bytes(line.into_bytes())),
+        other => panic!("a reply that RESP2 does not have: {other:?}"),
     }
 }
 

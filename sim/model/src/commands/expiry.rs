@@ -1,40 +1,38 @@
 //! When keys end.
 
-use super::{Command, ONE_KEY, READ, WRITE, command};
+use super::{Entry, data};
 use crate::arguments::{integer, shown};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("expire", -3, WRITE, ONE_KEY, |state, argv| {
+pub(super) const COMMANDS: &[Entry] = &[
+    data("expire", |state, argv| {
         let now = state.time.now_ms();
         expire(state, argv, "expire", Unit::Seconds, now)
     }),
-    command("pexpire", -3, WRITE, ONE_KEY, |state, argv| {
+    data("pexpire", |state, argv| {
         let now = state.time.now_ms();
         expire(state, argv, "pexpire", Unit::Milliseconds, now)
     }),
-    command("expireat", -3, WRITE, ONE_KEY, |state, argv| {
+    data("expireat", |state, argv| {
         expire(state, argv, "expireat", Unit::Seconds, 0)
     }),
-    command("pexpireat", -3, WRITE, ONE_KEY, |state, argv| {
+    data("pexpireat", |state, argv| {
         expire(state, argv, "pexpireat", Unit::Milliseconds, 0)
     }),
-    command("ttl", 2, READ, ONE_KEY, |state, argv| {
+    data("ttl", |state, argv| {
         // Rounded, so that the last half second of a living key shows as 0.
         remaining(state, argv[1], |left| left.saturating_add(500) / 1000)
     }),
-    command("pttl", 2, READ, ONE_KEY, |state, argv| {
-        remaining(state, argv[1], |left| left)
-    }),
-    command("expiretime", 2, READ, ONE_KEY, |state, argv| {
+    data("pttl", |state, argv| remaining(state, argv[1], |left| left)),
+    data("expiretime", |state, argv| {
         end(state, argv[1], |when| when.saturating_add(500) / 1000)
     }),
-    command("pexpiretime", 2, READ, ONE_KEY, |state, argv| {
+    data("pexpiretime", |state, argv| {
         end(state, argv[1], |when| when)
     }),
-    command("persist", 2, WRITE, ONE_KEY, persist),
+    data("persist", persist),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Hashes.
 
-use super::{Command, GROW, ONE_KEY, READ, WRITE, command, wrong_arity};
+use super::{Entry, data, wrong_arity};
 use crate::arguments::integer;
 use crate::fields::Fields;
 use crate::number;
@@ -8,31 +8,32 @@ use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("hset", -4, GROW, ONE_KEY, |state, argv| {
+pub(super) const COMMANDS: &[Entry] = &[
+    data("hset", |state, argv| {
         set(state, argv, "hset").map(Reply::count)
     }),
-    command("hmset", -4, GROW, ONE_KEY, |state, argv| {
+    data("hmset", |state, argv| {
         set(state, argv, "hmset").map(|_| Reply::ok())
     }),
-    command("hsetnx", 4, GROW, ONE_KEY, set_new),
-    command("hget", 3, READ, ONE_KEY, get),
-    command("hmget", -3, READ, ONE_KEY, get_many),
-    command("hdel", -3, WRITE, ONE_KEY, delete),
-    command("hlen", 2, READ, ONE_KEY, length),
-    command("hexists", 3, READ, ONE_KEY, exists),
-    command("hstrlen", 3, READ, ONE_KEY, value_length),
-    command("hincrby", 4, GROW, ONE_KEY, add),
-    command("hgetall", 2, READ, ONE_KEY, |state, argv| {
-        list(state, argv, |field, value| vec![field, value])
-    }),
-    command("hkeys", 2, READ, ONE_KEY, |state, argv| {
-        list(state, argv, |field, _| vec![field])
-    }),
-    command("hvals", 2, READ, ONE_KEY, |state, argv| {
-        list(state, argv, |_, value| vec![value])
-    }),
+    data("hsetnx", set_new),
+    data("hget", get),
+    data("hmget", get_many),
+    data("hdel", delete),
+    data("hlen", length),
+    data("hexists", exists),
+    data("hstrlen", value_length),
+    data("hincrby", add),
+    data("hgetall", all),
+    data("hkeys", |state, argv| list(state, argv, |field, _| field)),
+    data("hvals", |state, argv| list(state, argv, |_, value| value)),
 ];
+
+fn all(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let shape = state.shape();
+    let fields = state.keys.find::<Fields>(argv[1])?;
+    let fields = fields.iter().flat_map(|fields| fields.iter());
+    Ok(shape.map(fields.map(|(field, value)| (Reply::bulk(field), Reply::bulk(value)))))
+}
 
 /// Sets pairs and tells how many fields are new.
 fn set(state: &mut State, argv: &[&[u8]], name: &str) -> Result<usize, Refusal> {
@@ -114,11 +115,11 @@ fn add(state: &mut State, argv: &[&[u8]]) -> Answer {
 fn list(
     state: &mut State,
     argv: &[&[u8]],
-    pick: for<'a> fn(&'a [u8], &'a [u8]) -> Vec<&'a [u8]>,
+    pick: for<'a> fn(&'a [u8], &'a [u8]) -> &'a [u8],
 ) -> Answer {
     Ok(match state.keys.find::<Fields>(argv[1])? {
         None => Reply::Array(vec![]),
-        Some(fields) => Reply::bulks(fields.iter().flat_map(|(field, value)| pick(field, value))),
+        Some(fields) => Reply::bulks(fields.iter().map(|(field, value)| pick(field, value))),
     })
 }
 

@@ -1,25 +1,25 @@
 //! Commands about keys of any type.
 
-use super::{ALL_KEYS, Command, NO_KEYS, ONE_KEY, READ, TWO_KEYS, WRITE, command};
+use super::{Entry, data};
 use crate::arguments::{integer, is};
 use crate::glob;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("dbsize", 1, READ, NO_KEYS, dbsize),
-    command("flushall", -1, WRITE, NO_KEYS, flush),
-    command("flushdb", -1, WRITE, NO_KEYS, flush),
-    command("keys", 2, READ, NO_KEYS, keys),
-    command("scan", -2, READ, NO_KEYS, scan),
-    command("type", 2, READ, ONE_KEY, kind),
-    command("exists", -2, READ, ALL_KEYS, exists),
-    command("touch", -2, READ, ALL_KEYS, exists),
-    command("del", -2, WRITE, ALL_KEYS, delete),
-    command("unlink", -2, WRITE, ALL_KEYS, delete),
-    command("rename", 3, WRITE, TWO_KEYS, rename),
-    command("renamenx", 3, WRITE, TWO_KEYS, rename_to_new),
+pub(super) const COMMANDS: &[Entry] = &[
+    data("dbsize", dbsize),
+    data("flushall", flush),
+    data("flushdb", flush),
+    data("keys", keys),
+    data("scan", scan),
+    data("type", kind),
+    data("exists", exists),
+    data("touch", exists),
+    data("del", delete),
+    data("unlink", delete),
+    data("rename", rename),
+    data("renamenx", rename_to_new),
 ];
 
 /// Counts the living keys, as if a real server's sweeper had already been round.

@@ -1,37 +1,29 @@
 //! Lists used as queues: pushing, popping, moving.
 
-use super::{Command, GROW, ONE_KEY, READ, TWO_KEYS, WRITE, command, wrong_arity};
+use super::{Entry, data, wrong_arity};
 use crate::arguments::{count, is};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
 use crate::value::List;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("lpush", -3, GROW, ONE_KEY, |state, argv| {
-        push(state, argv, End::Head)
-    }),
-    command("rpush", -3, GROW, ONE_KEY, |state, argv| {
-        push(state, argv, End::Tail)
-    }),
-    command("lpushx", -3, GROW, ONE_KEY, |state, argv| {
+pub(super) const COMMANDS: &[Entry] = &[
+    data("lpush", |state, argv| push(state, argv, End::Head)),
+    data("rpush", |state, argv| push(state, argv, End::Tail)),
+    data("lpushx", |state, argv| {
         push_to_existing(state, argv, End::Head)
     }),
-    command("rpushx", -3, GROW, ONE_KEY, |state, argv| {
+    data("rpushx", |state, argv| {
         push_to_existing(state, argv, End::Tail)
     }),
-    command("lpop", -2, WRITE, ONE_KEY, |state, argv| {
-        pop(state, argv, End::Head, "lpop")
-    }),
-    command("rpop", -2, WRITE, ONE_KEY, |state, argv| {
-        pop(state, argv, End::Tail, "rpop")
-    }),
-    command("llen", 2, READ, ONE_KEY, length),
-    command("lmove", 5, GROW, TWO_KEYS, |state, argv| {
+    data("lpop", |state, argv| pop(state, argv, End::Head, "lpop")),
+    data("rpop", |state, argv| pop(state, argv, End::Tail, "rpop")),
+    data("llen", length),
+    data("lmove", |state, argv| {
         let (from, to) = (end(argv[3])?, end(argv[4])?);
         move_one(state, argv, from, to)
     }),
-    command("rpoplpush", 3, GROW, TWO_KEYS, |state, argv| {
+    data("rpoplpush", |state, argv| {
         move_one(state, argv, End::Tail, End::Head)
     }),
 ];

@@ -1,20 +1,20 @@
 //! Lists by position and by value.
 
-use super::{Command, GROW, ONE_KEY, READ, WRITE, command};
+use super::{Entry, data};
 use crate::arguments::{integer, is, slice};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
 use crate::value::List;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("lrange", 4, READ, ONE_KEY, range),
-    command("lindex", 3, READ, ONE_KEY, index),
-    command("lset", 4, GROW, ONE_KEY, set),
-    command("linsert", 5, GROW, ONE_KEY, insert),
-    command("lrem", 4, WRITE, ONE_KEY, remove),
-    command("ltrim", 4, WRITE, ONE_KEY, trim),
-    command("lpos", -3, READ, ONE_KEY, position),
+pub(super) const COMMANDS: &[Entry] = &[
+    data("lrange", range),
+    data("lindex", index),
+    data("lset", set),
+    data("linsert", insert),
+    data("lrem", remove),
+    data("ltrim", trim),
+    data("lpos", position),
 ];
 
 fn range(state: &mut State, argv: &[&[u8]]) -> Answer {

@@ -1,29 +1,27 @@
-//! The commands: one file per family, and the table that finds them.
+//! The commands: one file per family, and what finds them.
 
 mod connection;
 mod expiry;
 mod hashes;
+mod introspection;
+mod key_positions;
 mod keys;
 mod list_ends;
 mod list_items;
 mod scripting;
 mod server_info;
 mod strings;
+pub(crate) mod table;
 mod text_set;
-mod unmodelled;
 mod zset_pop;
 mod zset_range;
 mod zset_write;
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use crate::arguments::shown;
 use crate::refusal::{Answer, Refusal};
 use crate::script::Engine;
-use crate::state::State;
-
-pub(crate) use unmodelled::blocks;
+use crate::state::{Profile, State};
+pub(crate) use table::Command;
 
 /// A command's implementation. It gets the whole call, its own name first.
 #[derive(Clone, Copy)]
@@ -37,109 +35,43 @@ pub(crate) enum Run {
 type DataRun = fn(&mut State, &[&[u8]]) -> Answer;
 type ScriptingRun = fn(&mut Engine, &mut State, &[&[u8]]) -> Answer;
 
-/// What decides whether a command may run, wherever it came from.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Flags {
-    /// It may change data.
-    pub(crate) write: bool,
-    /// Refused when memory is full.
-    pub(crate) deny_oom: bool,
-    /// Refused to scripts.
-    pub(crate) no_script: bool,
-}
-
-const READ: Flags = Flags {
-    write: false,
-    deny_oom: false,
-    no_script: false,
-};
-const WRITE: Flags = Flags {
-    write: true,
-    ..READ
-};
-/// A write that may need memory.
-const GROW: Flags = Flags {
-    deny_oom: true,
-    ..WRITE
-};
-const NO_SCRIPT: Flags = Flags {
-    no_script: true,
-    ..READ
-};
-
-/// Which arguments are keys: first, last (negative from the end) and the distance between two.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct KeyPositions(usize, isize, usize);
-
-const NO_KEYS: KeyPositions = KeyPositions(0, 0, 1);
-const ONE_KEY: KeyPositions = KeyPositions(1, 1, 1);
-const TWO_KEYS: KeyPositions = KeyPositions(1, 2, 1);
-const ALL_KEYS: KeyPositions = KeyPositions(1, -1, 1);
-const KEYS_AND_VALUES: KeyPositions = KeyPositions(1, -1, 2);
-
-/// One line of the table.
-pub(crate) struct Command {
-    pub(crate) name: &'static str,
-    /// The number of arguments with the name; negative means at least so many.
-    arity: i32,
-    pub(crate) flags: Flags,
-    keys: KeyPositions,
-    pub(crate) run: Run,
-}
-
-const fn command(
+/// What a family says of one of its commands; the rest is in the table.
+pub(crate) struct Entry {
     name: &'static str,
-    arity: i32,
-    flags: Flags,
-    keys: KeyPositions,
-    run: DataRun,
-) -> Command {
-    Command {
+    run: Run,
+    missing: Option<&'static str>,
+}
+
+impl Entry {
+    /// Says what this model lacks of a command, for its users to read.
+    const fn without(mut self, missing: &'static str) -> Self {
+        self.missing = Some(missing);
+        self
+    }
+}
+
+const fn data(name: &'static str, run: DataRun) -> Entry {
+    Entry {
         name,
-        arity,
-        flags,
-        keys,
         run: Run::Data(run),
+        missing: None,
     }
 }
 
-const fn scripting(name: &'static str, arity: i32, run: ScriptingRun) -> Command {
-    Command {
+const fn scripting(name: &'static str, run: ScriptingRun) -> Entry {
+    Entry {
         name,
-        arity,
-        flags: NO_SCRIPT,
-        keys: NO_KEYS,
         run: Run::Scripting(run),
+        missing: None,
     }
 }
 
-impl Command {
-    pub(crate) fn accepts(&self, arguments: usize) -> bool {
-        let wanted = self.arity.unsigned_abs() as usize;
-        if self.arity < 0 {
-            arguments >= wanted
-        } else {
-            arguments == wanted
-        }
-    }
-
-    /// The keys of a call that [`Command::accepts`] its number of arguments.
-    pub(crate) fn keys<'a>(&self, argv: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
-        let KeyPositions(first, last, step) = self.keys;
-        let end = match first {
-            0 => 0,
-            _ if last < 0 => argv.len().saturating_add_signed(last + 1),
-            _ => argv.len().min(last as usize + 1),
-        };
-        argv[first.min(end)..end].iter().copied().step_by(step)
-    }
-}
-
-static TABLE: LazyLock<HashMap<&'static str, &'static Command>> = LazyLock::new(|| {
-    let families: [&'static [Command]; 13] = [
+fn families() -> impl Iterator<Item = &'static Entry> {
+    let families: [&'static [Entry]; 14] = [
         connection::COMMANDS,
         expiry::COMMANDS,
         hashes::COMMANDS,
+        introspection::COMMANDS,
         keys::COMMANDS,
         list_ends::COMMANDS,
         list_items::COMMANDS,
@@ -151,34 +83,60 @@ static TABLE: LazyLock<HashMap<&'static str, &'static Command>> = LazyLock::new(
         zset_range::COMMANDS,
         zset_write::COMMANDS,
     ];
-    let modelled = families.into_iter().flatten();
-    modelled
-        .chain(unmodelled::commands())
-        .map(|command| (command.name, command))
-        .collect()
-});
-
-/// The longest name of a command, with room to spare.
-const LONGEST_NAME: usize = 32;
-
-/// Finds a command by its name in any case.
-pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
-    let mut lower = [0; LONGEST_NAME];
-    let lower = lower.get_mut(..name.len())?;
-    lower.copy_from_slice(name);
-    lower.make_ascii_lowercase();
-    TABLE.get(std::str::from_utf8(lower).ok()?).copied()
+    families.into_iter().flatten()
 }
 
-/// The names of the commands that run, sorted.
-fn modelled_names() -> Vec<&'static str> {
-    let mut names: Vec<_> = TABLE
-        .values()
-        .filter(|command| !unmodelled::is(command))
-        .map(|command| command.name)
-        .collect();
-    names.sort_unstable();
-    names
+/// The longest name of a command with its subcommand, with room to spare.
+const LONGEST_NAME: usize = 64;
+
+/// Finds the command, or the subcommand, that a call names in any case, or the error that says
+/// that there is none.
+pub(crate) fn find(profile: Profile, argv: &[&[u8]]) -> Result<&'static Command, Refusal> {
+    let known = |command: &&Command| !command.newer || profile != Profile::Redis70;
+    let name = argv.first().copied().unwrap_or_default();
+    if name.contains(&b'|') {
+        return Err(unknown(argv)); // how the table joins a subcommand to its parent
+    }
+    let mut lower = [0; LONGEST_NAME];
+    let command = lowercase(&mut lower, &[name])
+        .and_then(table::get)
+        .filter(known)
+        .ok_or_else(|| unknown(argv))?;
+    match argv.get(1) {
+        Some(subcommand) if command.container => lowercase(&mut lower, &[name, b"|", subcommand])
+            .and_then(table::get)
+            .filter(known)
+            .ok_or_else(|| Refusal::UnknownSubcommand {
+                command: command.name.to_uppercase(),
+                subcommand: shown(&subcommand[..subcommand.len().min(128)]),
+            }),
+        _ => Ok(command),
+    }
+}
+
+/// Joins the parts in lower case, if they fit and are text.
+fn lowercase<'a>(buffer: &'a mut [u8; LONGEST_NAME], parts: &[&[u8]]) -> Option<&'a str> {
+    let mut length = 0;
+    for part in parts {
+        buffer
+            .get_mut(length..length + part.len())?
+            .copy_from_slice(part);
+        length += part.len();
+    }
+    let name = &mut buffer[..length];
+    name.make_ascii_lowercase();
+    std::str::from_utf8(name).ok()
+}
+
+impl Command {
+    /// What runs it, or the error that says that this model lacks it: a test must not take a gap
+    /// of the model for an answer of Redis.
+    pub(crate) fn run(&self) -> Result<Run, Refusal> {
+        self.run.ok_or_else(|| {
+            let name = self.name.replace('|', " ");
+            Refusal::unsupported(format!("the command '{name}'"))
+        })
+    }
 }
 
 /// The error for a name that no Redis knows. Its text shows the arguments, up to a length.
@@ -209,32 +167,18 @@ fn wrong_arity(name: &str) -> Refusal {
 mod tests {
     use super::*;
     use crate::Reply;
+    use crate::test_server::TestServer;
 
     #[test]
-    fn names_are_found_in_any_case_and_only_once() {
-        assert!(find(b"LrAnGe").is_some());
-        assert!(find(b"nosuch").is_none());
-        assert!(find(&[b'x'; 100]).is_none());
-        assert!(find(b"\xff").is_none());
-        for name in modelled_names() {
-            assert!(
-                !unmodelled::commands().any(|other| other.name == name),
-                "{name}"
-            );
+    fn names_are_found_in_any_case() {
+        let find = |argv: &[&[u8]]| find(Profile::Redis70, argv).map(|command| command.name);
+        assert_eq!(find(&[b"LrAnGe"]), Ok("lrange"));
+        assert_eq!(find(&[b"XGroup", b"CREATE"]), Ok("xgroup|create"));
+        assert_eq!(find(&[b"XGroup"]), Ok("xgroup"));
+        for unknown in [&b"nosuch"[..], &[b'x'; 100], b"\xff", b"xgroup|create", b""] {
+            assert!(find(&[unknown]).is_err(), "{unknown:?}");
         }
-    }
-
-    #[test]
-    fn key_positions() {
-        let keys = |call: &[&'static str]| -> Vec<&[u8]> {
-            let argv: Vec<&[u8]> = call.iter().map(|word| word.as_bytes()).collect();
-            find(argv[0]).expect("a command").keys(&argv).collect()
-        };
-        assert_eq!(keys(&["GET", "a"]), [b"a"]);
-        assert_eq!(keys(&["LMOVE", "a", "b", "LEFT", "LEFT"]), [b"a", b"b"]);
-        assert_eq!(keys(&["DEL", "a", "b", "c"]), [b"a", b"b", b"c"]);
-        assert_eq!(keys(&["MSET", "a", "1", "b", "2"]), [b"a", b"b"]);
-        assert!(keys(&["PING"]).is_empty());
+        assert!(find(&[b"client", b"setinfo"]).is_err());
     }
 
     #[test]
@@ -248,5 +192,19 @@ mod tests {
             text(&[b"nosuch"]).as_deref(),
             Some("ERR unknown command 'nosuch', with args beginning with: ")
         );
+    }
+
+    #[test]
+    fn a_gap_is_named_and_counted() {
+        let mut server = TestServer::new();
+        server.expect(
+            "PFCOUNT s",
+            "-ERR leaseline-redis-model does not support the command 'pfcount'",
+        );
+        server.expect(
+            "PFCOUNT",
+            "-ERR wrong number of arguments for 'pfcount' command",
+        );
+        assert_eq!(server.unsupported(), ["the command 'pfcount'"]);
     }
 }

@@ -1,27 +1,38 @@
 //! `EVAL` and its family.
 
-use super::{Command, scripting, wrong_arity};
-use crate::arguments::{is, shown};
+use super::{Entry, scripting};
+use crate::arguments::is;
 use crate::number;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::script::{Access, Engine};
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Command] = &[
-    scripting("eval", -3, |engine, state, argv| {
+pub(super) const COMMANDS: &[Entry] = &[
+    scripting("eval", |engine, state, argv| {
         eval(engine, state, argv, Access::ReadWrite)
     }),
-    scripting("eval_ro", -3, |engine, state, argv| {
+    scripting("eval_ro", |engine, state, argv| {
         eval(engine, state, argv, Access::ReadOnly)
     }),
-    scripting("evalsha", -3, |engine, state, argv| {
+    scripting("evalsha", |engine, state, argv| {
         evalsha(engine, state, argv, Access::ReadWrite)
     }),
-    scripting("evalsha_ro", -3, |engine, state, argv| {
+    scripting("evalsha_ro", |engine, state, argv| {
         evalsha(engine, state, argv, Access::ReadOnly)
     }),
-    scripting("script", -2, |engine, _, argv| script(engine, argv)),
+    scripting("script|exists", |engine, _, argv| {
+        let found = argv[2..].iter().map(|sha| Reply::from(engine.exists(sha)));
+        Ok(Reply::Array(found.collect()))
+    }),
+    scripting("script|flush", |engine, _, argv| flush(engine, argv)),
+    scripting("script|kill", |_, _, _| {
+        // Nothing else can run while a script does.
+        Err(Refusal::Text("NOTBUSY No scripts in execution right now."))
+    }),
+    scripting("script|load", |engine, _, argv| {
+        Ok(Reply::bulk(engine.load(argv[2])?))
+    }),
 ];
 
 type Words<'a, 'b> = &'a [&'b [u8]];
@@ -58,34 +69,16 @@ fn evalsha(engine: &mut Engine, state: &mut State, argv: &[&[u8]], access: Acces
     engine.run(state, argv[1], access, keys, arguments)
 }
 
-fn script(engine: &mut Engine, argv: &[&[u8]]) -> Answer {
-    let subcommand = argv[1].to_ascii_lowercase();
-    match (subcommand.as_slice(), argv) {
-        (b"load", [_, _, source]) => Ok(Reply::bulk(engine.load(source)?)),
-        (b"exists", [_, _, shas @ ..]) if !shas.is_empty() => {
-            let found = shas.iter().map(|sha| Reply::from(engine.exists(sha)));
-            Ok(Reply::Array(found.collect()))
+fn flush(engine: &mut Engine, argv: &[&[u8]]) -> Answer {
+    match argv {
+        [_, _] => {}
+        [_, _, mode] if is(mode, "sync") || is(mode, "async") => {}
+        _ => {
+            return Err(Refusal::Text(
+                "ERR SCRIPT FLUSH only support SYNC|ASYNC option",
+            ));
         }
-        (b"flush", [_, _]) => flush(engine),
-        (b"flush", [_, _, mode]) if is(mode, "sync") || is(mode, "async") => flush(engine),
-        (b"flush", _) => Err(Refusal::Text(
-            "ERR SCRIPT FLUSH only support SYNC|ASYNC option",
-        )),
-        // Nothing else can run while a script does.
-        (b"kill", [_, _]) => Err(Refusal::Text("NOTBUSY No scripts in execution right now.")),
-        (b"load" | b"exists" | b"kill", _) => Err(wrong_arity(&format!(
-            "script|{}",
-            String::from_utf8_lossy(&subcommand)
-        ))),
-        (b"debug" | b"help", _) => Err(Refusal::unsupported_option("SCRIPT", argv[1])),
-        _ => Err(Refusal::UnknownSubcommand {
-            command: "SCRIPT",
-            subcommand: shown(argv[1]),
-        }),
     }
-}
-
-fn flush(engine: &mut Engine) -> Answer {
     engine.flush();
     Ok(Reply::ok())
 }

@@ -1,16 +1,16 @@
 //! What the server tells about itself.
 
-use super::{Command, NO_KEYS, NO_SCRIPT, READ, command, wrong_arity};
+use super::{Entry, data};
 use crate::arguments::is;
 use crate::glob;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("time", 1, READ, NO_KEYS, time),
-    command("info", -1, READ, NO_KEYS, info),
-    command("config", -2, NO_SCRIPT, NO_KEYS, config),
+pub(super) const COMMANDS: &[Entry] = &[
+    data("time", time),
+    data("info", info),
+    data("config|get", config),
 ];
 
 fn time(state: &mut State, _: &[&[u8]]) -> Answer {
@@ -76,12 +76,6 @@ const SETTINGS: [(&str, &str); 5] = [
 ];
 
 fn config(_: &mut State, argv: &[&[u8]]) -> Answer {
-    if !is(argv[1], "get") {
-        return Err(Refusal::unsupported_option("CONFIG", argv[1]));
-    }
-    if argv.len() < 3 {
-        return Err(wrong_arity("config|get"));
-    }
     let mut found = Vec::new();
     for (name, value) in SETTINGS {
         let wanted = argv[2..]

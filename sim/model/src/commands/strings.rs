@@ -1,26 +1,22 @@
 //! Reading and changing the value of a string.
 
-use super::{Command, GROW, ONE_KEY, READ, command};
+use super::{Entry, data};
 use crate::arguments::integer;
 use crate::number;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("get", 2, READ, ONE_KEY, get),
-    command("strlen", 2, READ, ONE_KEY, length),
-    command("append", 3, GROW, ONE_KEY, append),
-    command("incr", 2, GROW, ONE_KEY, |state, argv| {
-        add(state, argv[1], 1)
-    }),
-    command("decr", 2, GROW, ONE_KEY, |state, argv| {
-        add(state, argv[1], -1)
-    }),
-    command("incrby", 3, GROW, ONE_KEY, |state, argv| {
+pub(super) const COMMANDS: &[Entry] = &[
+    data("get", get),
+    data("strlen", length),
+    data("append", append),
+    data("incr", |state, argv| add(state, argv[1], 1)),
+    data("decr", |state, argv| add(state, argv[1], -1)),
+    data("incrby", |state, argv| {
         add(state, argv[1], integer(argv[2])?)
     }),
-    command("decrby", 3, GROW, ONE_KEY, |state, argv| {
+    data("decrby", |state, argv| {
         let amount = integer(argv[2])?.checked_neg();
         let amount = amount.ok_or(Refusal::Text("ERR decrement would overflow"))?;
         add(state, argv[1], amount)

@@ -1,6 +1,6 @@
 //! `SET` and the commands that are short for one of its forms.
 
-use super::{ALL_KEYS, Command, GROW, KEYS_AND_VALUES, ONE_KEY, READ, WRITE, command, wrong_arity};
+use super::{Entry, data, wrong_arity};
 use crate::arguments::{integer, is};
 use crate::keyspace::Slot;
 use crate::refusal::{Answer, Refusal};
@@ -10,19 +10,19 @@ use crate::value::Value;
 
 use super::expiry::Unit;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("set", -3, GROW, ONE_KEY, set),
-    command("setnx", 3, GROW, ONE_KEY, set_new),
-    command("setex", 4, GROW, ONE_KEY, |state, argv| {
+pub(super) const COMMANDS: &[Entry] = &[
+    data("set", set),
+    data("setnx", set_new),
+    data("setex", |state, argv| {
         set_expiring(state, argv, "setex", Unit::Seconds)
     }),
-    command("psetex", 4, GROW, ONE_KEY, |state, argv| {
+    data("psetex", |state, argv| {
         set_expiring(state, argv, "psetex", Unit::Milliseconds)
     }),
-    command("getset", 3, GROW, ONE_KEY, swap),
-    command("getdel", 2, WRITE, ONE_KEY, take),
-    command("mset", -3, GROW, KEYS_AND_VALUES, set_many),
-    command("mget", -2, READ, ALL_KEYS, get_many),
+    data("getset", swap),
+    data("getdel", take),
+    data("mset", set_many),
+    data("mget", get_many),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

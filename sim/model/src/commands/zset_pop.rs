@@ -1,19 +1,15 @@
 //! Sorted sets used as priority queues.
 
-use super::{Command, ONE_KEY, WRITE, command};
+use super::{Entry, data};
 use crate::arguments::count;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::sorted_set::SortedSet;
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("zpopmin", -2, WRITE, ONE_KEY, |state, argv| {
-        pop(state, argv, false)
-    }),
-    command("zpopmax", -2, WRITE, ONE_KEY, |state, argv| {
-        pop(state, argv, true)
-    }),
+pub(super) const COMMANDS: &[Entry] = &[
+    data("zpopmin", |state, argv| pop(state, argv, false)),
+    data("zpopmax", |state, argv| pop(state, argv, true)),
 ];
 
 fn pop(state: &mut State, argv: &[&[u8]], highest: bool) -> Answer {
@@ -22,6 +18,7 @@ fn pop(state: &mut State, argv: &[&[u8]], highest: bool) -> Answer {
         [_, _, wanted] => count(wanted)?,
         _ => return Err(Refusal::Syntax),
     };
+    let shape = state.shape();
     let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
         return Ok(Reply::Array(vec![]));
     };
@@ -30,11 +27,14 @@ fn pop(state: &mut State, argv: &[&[u8]], highest: bool) -> Answer {
         let Some((member, score)) = set.pop(highest) else {
             break;
         };
-        popped.push(Reply::Bulk(member));
-        popped.push(Reply::bulk(state.profile.format_double(score)));
+        popped.push((Reply::Bulk(member), shape.double(score)));
     }
     state.keys.drop_if_empty(argv[1]);
-    Ok(Reply::Array(popped))
+    // Without a count the one pair is flat in RESP3, too.
+    Ok(match (argv, popped.pop()) {
+        ([_, _], Some((member, score))) => Reply::Array(vec![member, score]),
+        (_, last) => shape.pairs(popped.into_iter().chain(last)),
+    })
 }
 
 #[cfg(test)]

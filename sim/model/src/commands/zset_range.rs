@@ -1,30 +1,24 @@
 //! Sorted sets: ranks and ranges.
 
-use super::{Command, ONE_KEY, READ, command};
+use super::{Entry, data};
 use crate::arguments::{integer, is, score_range, slice};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::sorted_set::SortedSet;
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("zrank", 3, READ, ONE_KEY, |state, argv| {
-        rank(state, argv, false)
-    }),
-    command("zrevrank", 3, READ, ONE_KEY, |state, argv| {
-        rank(state, argv, true)
-    }),
-    command("zcount", 4, READ, ONE_KEY, count),
-    command("zrange", -4, READ, ONE_KEY, |state, argv| {
-        range(state, argv, None, None)
-    }),
-    command("zrevrange", -4, READ, ONE_KEY, |state, argv| {
+pub(super) const COMMANDS: &[Entry] = &[
+    data("zrank", |state, argv| rank(state, argv, false)),
+    data("zrevrank", |state, argv| rank(state, argv, true)),
+    data("zcount", count),
+    data("zrange", |state, argv| range(state, argv, None, None)),
+    data("zrevrange", |state, argv| {
         range(state, argv, Some(By::Rank), Some(true))
     }),
-    command("zrangebyscore", -4, READ, ONE_KEY, |state, argv| {
+    data("zrangebyscore", |state, argv| {
         range(state, argv, Some(By::Score), Some(false))
     }),
-    command("zrevrangebyscore", -4, READ, ONE_KEY, |state, argv| {
+    data("zrevrangebyscore", |state, argv| {
         range(state, argv, Some(By::Score), Some(true))
     }),
 ];
@@ -109,16 +103,12 @@ impl Options {
 
 fn range(state: &mut State, argv: &[&[u8]], by: Option<By>, reversed: Option<bool>) -> Answer {
     let options = Options::parse(&argv[4..], by, reversed)?;
-    let profile = state.profile;
-    let show = |members: &mut dyn Iterator<Item = (&[u8], f64)>| {
-        let mut reply = Vec::new();
-        for (member, score) in members {
-            reply.push(Reply::bulk(member));
-            if options.with_scores {
-                reply.push(Reply::bulk(profile.format_double(score)));
-            }
+    let shape = state.shape();
+    let show = |members: &mut dyn Iterator<Item = (&[u8], f64)>| match options.with_scores {
+        true => {
+            shape.pairs(members.map(|(member, score)| (Reply::bulk(member), shape.double(score))))
         }
-        Reply::Array(reply)
+        false => Reply::bulks(members.map(|(member, _)| member)),
     };
     let empty = SortedSet::default();
     match options.by {

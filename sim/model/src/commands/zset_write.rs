@@ -1,20 +1,20 @@
 //! Sorted sets: adding, scoring, removing.
 
-use super::{Command, GROW, ONE_KEY, READ, WRITE, command};
+use super::{Entry, data};
 use crate::arguments::{score, score_range};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::sorted_set::SortedSet;
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Command] = &[
-    command("zadd", -4, GROW, ONE_KEY, add),
-    command("zincrby", 4, GROW, ONE_KEY, increment),
-    command("zrem", -3, WRITE, ONE_KEY, remove),
-    command("zremrangebyscore", 4, WRITE, ONE_KEY, remove_by_score),
-    command("zcard", 2, READ, ONE_KEY, cardinality),
-    command("zscore", 3, READ, ONE_KEY, score_of),
-    command("zmscore", -3, READ, ONE_KEY, scores_of),
+pub(super) const COMMANDS: &[Entry] = &[
+    data("zadd", add),
+    data("zincrby", increment),
+    data("zrem", remove),
+    data("zremrangebyscore", remove_by_score),
+    data("zcard", cardinality),
+    data("zscore", score_of),
+    data("zmscore", scores_of),
 ];
 
 /// The words that may stand before the first score of `ZADD`.
@@ -121,7 +121,7 @@ fn write(state: &mut State, key: &[u8], options: Options, pairs: &[[&[u8]; 2]]) 
         }
     }
     Ok(match (options.increment, last) {
-        (true, Some(score)) => Reply::bulk(state.profile.format_double(score)),
+        (true, Some(score)) => state.shape().double(score),
         (true, None) => Reply::Nil,
         (false, _) if options.changed => Reply::count(added + updated),
         (false, _) => Reply::count(added),
@@ -209,9 +209,7 @@ fn scores_of(state: &mut State, argv: &[&[u8]]) -> Answer {
 }
 
 fn show(state: &State, score: Option<f64>) -> Reply {
-    score.map_or(Reply::Nil, |score| {
-        Reply::bulk(state.profile.format_double(score))
-    })
+    score.map_or(Reply::Nil, |score| state.shape().double(score))
 }
 
 #[cfg(test)]

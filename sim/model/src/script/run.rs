@@ -68,30 +68,19 @@ impl Active<'_> {
 
     /// The checks in the order in which Redis makes them, then the command.
     fn checked_call(&mut self, argv: &[&[u8]]) -> Answer {
-        let command = argv
-            .first()
-            .and_then(|name| commands::find(name))
-            .ok_or(Refusal::Text(
-                "ERR Unknown Redis command called from script",
-            ))?;
+        let command = commands::find(self.state.profile, argv)
+            .map_err(|_| Refusal::Text("ERR Unknown Redis command called from script"))?;
         if !command.accepts(argv.len()) {
             return Err(Refusal::Text(
                 "ERR Wrong number of args calling Redis command from script",
             ));
         }
-        let run = match command.run {
-            Body::Data(run) if !command.flags.no_script => run,
-            Body::Data(run)
-                if self.state.profile != Profile::Redis70 && commands::blocks(command) =>
-            {
-                run
-            }
-            _ => {
-                return Err(Refusal::Text(
-                    "ERR This Redis command is not allowed from script",
-                ));
-            }
-        };
+        let may_block = command.flags.blocking && self.state.profile != Profile::Redis70;
+        if command.flags.no_script && !may_block {
+            return Err(Refusal::Text(
+                "ERR This Redis command is not allowed from script",
+            ));
+        }
         if self.is_denied(command) {
             return Err(Refusal::Text(
                 "ERR The user executing the script can't run this command or subcommand",
@@ -110,7 +99,13 @@ impl Active<'_> {
             }
             self.dirty = true;
         }
-        run(self.state, argv)
+        match command.run()? {
+            Body::Data(run) => run(self.state, argv),
+            Body::Scripting(_) => Err(Refusal::unsupported(format!(
+                "'{}' from a script",
+                command.name
+            ))),
+        }
     }
 
     /// Whether the access rules refuse a command to scripts.

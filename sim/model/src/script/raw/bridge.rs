@@ -59,6 +59,10 @@ impl Bridge {
         self.instruction_limit.store(limit, Ordering::Relaxed);
     }
 
+    pub(super) fn profile(&self) -> Profile {
+        self.profile
+    }
+
     /// The text of a number that a script passes to a command.
     pub(super) fn format_number(&self, value: f64) -> String {
         self.profile.format_double(value)

@@ -190,7 +190,7 @@ unsafe fn check(lua: State) -> Outcome {
         Ok(argv) => argv,
         Err(message) => return refuse(lua, message),
     };
-    let Some(command) = commands::find(argv[0]) else {
+    let Ok(command) = commands::find(bridge.profile(), &argv) else {
         return refuse(lua, "Invalid command passed to redis.acl_check_cmd()");
     };
     let allowed = bridge.with_active(|active| crate::Reply::from(!active.is_denied(command)));

@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 1000;
 /// There is a free slot; more are made here.
 pub(super) unsafe fn push_reply(lua: State, reply: &Reply) {
     // Replies of commands are flat, so this cannot reach Lua's limit.
-    ffi::lua_checkstack(lua, 4);
+    ffi::lua_checkstack(lua, 6);
     match reply {
         Reply::Nil | Reply::NilArray => ffi::lua_pushboolean(lua, 0),
         Reply::Integer(n) => ffi::lua_pushnumber(lua, *n as f64),
@@ -42,6 +42,49 @@ pub(super) unsafe fn push_reply(lua: State, reply: &Reply) {
                 ffi::lua_rawseti(lua, -2, index as ffi::lua_Integer + 1);
             }
         }
+        // Only a script that chose RESP3 gets these.
+        Reply::Map(pairs) => {
+            ffi::lua_createtable(lua, 0, 1);
+            ffi::lua_createtable(lua, 0, i32::try_from(pairs.len()).unwrap_or(0));
+            for (key, value) in pairs {
+                push_reply(lua, key);
+                push_reply(lua, value);
+                ffi::lua_rawset(lua, -3);
+            }
+            set_field(lua, c"map");
+        }
+        Reply::Set(items) => {
+            ffi::lua_createtable(lua, 0, 1);
+            ffi::lua_createtable(lua, 0, i32::try_from(items.len()).unwrap_or(0));
+            for item in items {
+                push_reply(lua, item);
+                ffi::lua_pushboolean(lua, 1);
+                ffi::lua_rawset(lua, -3);
+            }
+            set_field(lua, c"set");
+        }
+        Reply::Double(text) => {
+            ffi::lua_createtable(lua, 0, 1);
+            ffi::lua_pushnumber(lua, number::strtod(text.as_bytes()).value);
+            set_field(lua, c"double");
+        }
+        Reply::Boolean(yes) => ffi::lua_pushboolean(lua, i32::from(*yes)),
+        Reply::BigNumber(digits) => {
+            ffi::lua_createtable(lua, 0, 1);
+            push_bytes(lua, digits.as_bytes());
+            set_field(lua, c"big_number");
+        }
+        Reply::Verbatim(text) => {
+            ffi::lua_createtable(lua, 0, 1);
+            ffi::lua_createtable(lua, 0, 2);
+            push_bytes(lua, text.as_bytes());
+            set_field(lua, c"string");
+            push_bytes(lua, b"txt");
+            set_field(lua, c"format");
+            set_field(lua, c"verbatim_string");
+        }
+        // No command that a script may call answers with a message.
+        Reply::Push(_) => ffi::lua_pushnil(lua),
     }
 }
 
