@@ -66,24 +66,25 @@ const fn scripting(name: &'static str, run: ScriptingRun) -> Entry {
     }
 }
 
+const FAMILIES: &[&[Entry]] = &[
+    connection::COMMANDS,
+    expiry::COMMANDS,
+    hashes::COMMANDS,
+    introspection::COMMANDS,
+    keys::COMMANDS,
+    list_ends::COMMANDS,
+    list_items::COMMANDS,
+    scripting::COMMANDS,
+    server_info::COMMANDS,
+    strings::COMMANDS,
+    text_set::COMMANDS,
+    zset_pop::COMMANDS,
+    zset_range::COMMANDS,
+    zset_write::COMMANDS,
+];
+
 fn families() -> impl Iterator<Item = &'static Entry> {
-    let families: [&'static [Entry]; 14] = [
-        connection::COMMANDS,
-        expiry::COMMANDS,
-        hashes::COMMANDS,
-        introspection::COMMANDS,
-        keys::COMMANDS,
-        list_ends::COMMANDS,
-        list_items::COMMANDS,
-        scripting::COMMANDS,
-        server_info::COMMANDS,
-        strings::COMMANDS,
-        text_set::COMMANDS,
-        zset_pop::COMMANDS,
-        zset_range::COMMANDS,
-        zset_write::COMMANDS,
-    ];
-    families.into_iter().flatten()
+    FAMILIES.iter().copied().flatten()
 }
 
 /// The longest name of a command with its subcommand, with room to spare.

@@ -4,7 +4,7 @@ use crate::random::Random;
 
 /// What stands for one argument, or for several.
 #[derive(Clone, Copy)]
-enum Slot {
+pub(crate) enum Slot {
     Key,
     Field,
     Value,
@@ -35,8 +35,14 @@ use Slot::{
 const SIDES: &[&str] = &["LEFT", "RIGHT", "left", "Right", "UP"];
 const EXPIRE_OPTIONS: &[&str] = &["NX", "XX", "GT", "LT", "nx", "ZZ"];
 
+/// A command's name and what it is called with.
+pub(crate) type Form = (&'static str, &'static [Slot]);
+
+/// The forms of calls, one list per family of commands.
+const FAMILIES: &[&[Form]] = &[COMMANDS];
+
 /// Without `DBSIZE`: a real server counts expired keys until it sweeps them.
-const COMMANDS: &[(&str, &[Slot])] = &[
+const COMMANDS: &[Form] = &[
     ("APPEND", &[Key, Value]),
     ("DECR", &[Key]),
     ("DECRBY", &[Key, Integer]),
@@ -247,12 +253,19 @@ const INSTANTS: [&str; 7] = [
 
 /// One call: the command's name, then its arguments.
 pub(crate) fn call(random: &mut Random) -> Vec<String> {
-    let (name, slots) = COMMANDS[random.below(COMMANDS.len())];
+    let all: usize = FAMILIES.iter().map(|family| family.len()).sum();
+    let chosen = random.below(all);
+    let (name, slots) = FAMILIES
+        .iter()
+        .copied()
+        .flatten()
+        .nth(chosen)
+        .expect("fewer than all");
     let mut words = vec![match random.below(3) {
         0 => name.to_lowercase(),
         _ => name.to_owned(),
     }];
-    for slot in slots {
+    for slot in *slots {
         fill(random, *slot, &mut words);
     }
     // A call with too many or too few arguments now and then.
