@@ -14,10 +14,9 @@ pub enum Clock {
 }
 
 /// What a script sees of time while it runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScriptTime {
-    /// Nothing moves (Redis 7.2, and the default).
-    #[default]
+    /// Nothing moves (Redis 7.2).
     Frozen,
     /// `TIME` and relative expiries move, only the check whether a key has expired stands still
     /// (Redis 7.0). A virtual clock advances by `per_call` before each `redis.call`.

@@ -28,6 +28,16 @@ impl Keyspace {
         self.now_ms = now_ms;
     }
 
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+
+    /// Whether a key is there whose time is up. Nobody has touched it since.
+    pub(crate) fn holds_expired(&self, key: &[u8]) -> bool {
+        let slot = self.slots.get(key);
+        slot.is_some_and(|slot| slot.is_expired(self.now_ms))
+    }
+
     /// Says that a key was written, whether or not that made a difference: where Redis breaks a
     /// `WATCH` and wakes those who wait. Every command that writes calls it for every key that it
     /// wrote, when it wrote.
@@ -61,6 +71,7 @@ impl Keyspace {
             .is_some_and(|slot| slot.is_expired(self.now_ms))
         {
             self.slots.remove(key);
+            self.touch(key);
         }
     }
 
@@ -112,9 +123,8 @@ impl Keyspace {
 
     /// Takes a key out. An expired one is not there to be taken.
     pub(crate) fn take(&mut self, key: &[u8]) -> Option<Slot> {
-        self.slots
-            .remove(key)
-            .filter(|slot| !slot.is_expired(self.now_ms))
+        self.forget_if_expired(key);
+        self.slots.remove(key)
     }
 
     /// Takes a key out if its collection has become empty.
@@ -128,8 +138,19 @@ impl Keyspace {
         }
     }
 
+    /// Takes every key out.
     pub(crate) fn clear(&mut self) {
+        self.touch_all();
         self.slots.clear();
+    }
+
+    /// Touches every living key.
+    pub(crate) fn touch_all(&mut self) {
+        if let Some(touched) = &mut self.touched {
+            let slots = self.slots.iter();
+            let living = slots.filter(|(_, slot)| !slot.is_expired(self.now_ms));
+            touched.extend(living.map(|(key, _)| key.clone()));
+        }
     }
 
     /// The living keys in the order of their bytes.

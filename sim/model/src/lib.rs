@@ -22,8 +22,12 @@
 //! ```
 
 mod arguments;
+mod client;
+mod client_line;
 mod clock;
 mod commands;
+mod condition;
+mod dispatch;
 mod dump;
 mod fields;
 mod glob;
@@ -33,6 +37,7 @@ mod refusal;
 mod reply;
 mod script;
 mod server;
+mod session;
 mod shape;
 mod sorted_set;
 mod state;
@@ -40,8 +45,11 @@ mod state;
 mod test_server;
 mod value;
 mod wait;
+mod waiting;
 
+pub use client::ClientId;
 pub use clock::{Clock, ScriptTime};
+pub use condition::Condition;
 pub use dump::{Content, Entry};
 pub use reply::Reply;
 pub use server::{Options, Server};

@@ -60,6 +60,15 @@ impl Refusal {
         Refusal::Unsupported(what.into())
     }
 
+    /// The text after the code, as `EXECABORT` quotes it.
+    pub(crate) fn without_code(&self) -> String {
+        let line = self.to_string();
+        match line.strip_prefix("ERR ") {
+            Some(text) => text.to_owned(),
+            None => line,
+        }
+    }
+
     /// The words of an unsupported `command option`, quoted from the arguments.
     pub(crate) fn unsupported_option(command: &str, option: &[u8]) -> Self {
         Refusal::Unsupported(format!("{command} {}", shown(option)))

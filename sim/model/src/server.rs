@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::client::{Client, ClientId, Replies};
 use crate::clock::{Clock, ScriptTime, Time};
-use crate::commands::{self, Run};
+use crate::condition::Condition;
+use crate::dispatch;
 use crate::dump::Entry;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::script::{Engine, PlannedFailure};
+use crate::shape::Protocol;
 use crate::state::{Profile, State};
+use crate::waiting;
 
 /// How to start a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,10 +24,13 @@ pub struct Options {
     pub clock: Clock,
 }
 
-/// A Redis in this process, with one database and one client at a time.
+/// A Redis in this process.
 ///
-/// Dear to make, because of its Lua state: a harness that runs many simulations keeps one per
-/// thread and calls [`Server::reset`] between them.
+/// [`Server::execute`] runs a command and answers it, and is all that most tests need. For
+/// several connections, with transactions, blocking commands and subscriptions of their own,
+/// there are [`Server::connect`], [`Server::call`] and [`Server::take_replies`].
+///
+/// Its Lua state is dear to make, so servers pass theirs on: see [`Server::new`].
 pub struct Server {
     state: State,
     engine: Engine,
@@ -38,40 +45,164 @@ impl Server {
         }
     }
 
-    /// Runs one command.
+    /// Runs one command of a client that is always there and never waits: a blocking command
+    /// that finds nothing answers as if its time were up.
     ///
     /// Whatever is asked for, the answer is a reply; what this model lacks is an error that says
     /// so, and is remembered in [`Server::unsupported`].
     pub fn execute(&mut self, argv: &[&[u8]]) -> Reply {
-        self.state.look_at_the_clock();
-        self.answer(argv).unwrap_or_else(|refusal| {
+        let answer = self.answer(ClientId::OWN, argv);
+        self.settle();
+        answer.unwrap_or_else(|refusal| {
             self.state.note(&refusal);
             refusal.into()
         })
     }
 
-    fn answer(&mut self, argv: &[&[u8]]) -> Answer {
-        if argv.is_empty() {
-            return Err(Refusal::unsupported("a call without a command"));
-        }
-        let command = commands::find(self.state.profile, argv)?;
-        if !command.accepts(argv.len()) {
-            return Err(Refusal::Arity(command.name.to_owned()));
-        }
-        if self.state.out_of_memory && command.flags.deny_oom {
-            return Err(Refusal::OutOfMemory);
-        }
-        match command.run()? {
-            Run::Data(run) => run(&mut self.state, argv),
-            Run::Scripting(run) => run(&mut self.engine, &mut self.state, argv),
+    /// Adds a client.
+    pub fn connect(&mut self) -> ClientId {
+        self.connect_from("")
+    }
+
+    /// Adds a client with the address that `CLIENT LIST` shows, such as `127.0.0.1:50000`.
+    pub fn connect_from(&mut self, address: &str) -> ClientId {
+        self.state.clients.add(Client {
+            address: address.to_owned(),
+            connected_at_ms: self.state.time.now_ms(),
+            authenticated: self.state.password.is_none(),
+            ..Client::default()
+        })
+    }
+
+    /// Removes a client, with whatever it waited for, watched or was about to execute.
+    pub fn disconnect(&mut self, client: ClientId) {
+        if client != ClientId::OWN {
+            self.state.clients.remove(client);
         }
     }
 
-    /// Every living key.
+    /// Whether a client is there and may go on. `QUIT` and `CLIENT KILL` end that: what it was
+    /// answered before is still to be sent, then its connection is to be closed.
+    pub fn is_connected(&self, client: ClientId) -> bool {
+        let client = self.state.clients.find(client);
+        client.is_some_and(|client| !client.closing)
+    }
+
+    /// The clients whose connections are to be closed since the last call, because of `QUIT` or
+    /// `CLIENT KILL`. They are gone with this: no [`Server::disconnect`] is needed.
+    pub fn take_closed(&mut self) -> Vec<ClientId> {
+        self.state.clients.take_closed()
+    }
+
+    /// Whether a client waits for a key. What it asks for meanwhile is not to be run before it
+    /// has got its answer.
+    pub fn is_waiting(&self, client: ClientId) -> bool {
+        let client = self.state.clients.find(client);
+        client.is_some_and(|client| client.waiting.is_some())
+    }
+
+    /// Which protocol a client has chosen, to send its replies with [`Reply::to_bytes`].
+    pub fn protocol(&self, client: ClientId) -> Protocol {
+        self.state.clients.get(client).protocol
+    }
+
+    /// Runs one command of a client. `None` means that it gets no answer now: it waits, or wanted
+    /// no replies, or is not connected any more.
+    ///
+    /// What anybody gets besides is left for [`Server::take_replies`].
+    pub fn call(&mut self, client: ClientId, argv: &[&[u8]]) -> Option<Reply> {
+        self.submit(client, argv);
+        let last = self.state.outbox.iter().rposition(|(id, _)| *id == client);
+        last.map(|last| self.state.outbox.remove(last).1)
+    }
+
+    /// Runs one command of a client and leaves everything that anybody gets, its own answer too,
+    /// for [`Server::take_replies`].
+    pub fn submit(&mut self, client: ClientId, argv: &[&[u8]]) {
+        if !self.is_connected(client) || self.is_waiting(client) {
+            return;
+        }
+        self.give_up_late_waits();
+        match self.answer(client, argv) {
+            Err(Refusal::Wait(wait)) => {
+                self.state.clients.wait(client, *wait);
+                self.state.record_touches(true);
+            }
+            answer => {
+                let reply = answer.unwrap_or_else(|refusal| {
+                    self.state.note(&refusal);
+                    refusal.into()
+                });
+                if self.wants_reply(client) {
+                    self.state.outbox.push((client, reply));
+                }
+            }
+        }
+        self.settle();
+    }
+
+    /// What clients got since the last call, in order: answers, and messages of subscriptions.
+    pub fn take_replies(&mut self) -> Vec<(ClientId, Reply)> {
+        std::mem::take(&mut self.state.outbox)
+    }
+
+    /// When the first client that waits gives up, in milliseconds since 1970. A server on the
+    /// machine's clock is to be called then, with [`Server::give_up_late_waits`].
+    pub fn next_deadline_ms(&self) -> Option<i64> {
+        waiting::next_deadline_ms(&self.state)
+    }
+
+    /// Answers those clients whose waiting time is up.
+    pub fn give_up_late_waits(&mut self) {
+        if self.next_deadline_ms().is_some() {
+            waiting::give_up(&mut self.state);
+        }
+    }
+
+    fn answer(&mut self, client: ClientId, argv: &[&[u8]]) -> Answer {
+        if argv.is_empty() {
+            return Err(Refusal::unsupported("a call without a command"));
+        }
+        self.state.look_at_the_clock();
+        let left = self.state.enter(client);
+        let answer = dispatch::call(&mut self.engine, &mut self.state, argv);
+        self.state.leave(left);
+        answer
+    }
+
+    fn settle(&mut self) {
+        if self.state.is_recording() {
+            waiting::settle_changes(&mut self.engine, &mut self.state);
+        }
+    }
+
+    fn wants_reply(&mut self, client: ClientId) -> bool {
+        let client = self.state.clients.get_mut(client);
+        match client.replies {
+            Replies::On => true,
+            Replies::Off => false,
+            Replies::SkipNext => {
+                client.replies = Replies::SkipThis;
+                false
+            }
+            Replies::SkipThis => {
+                client.replies = Replies::On;
+                false
+            }
+        }
+    }
+
+    /// Every living key of the first database.
     pub fn dump(&self) -> BTreeMap<Vec<u8>, Entry> {
+        self.dump_database(0)
+    }
+
+    /// Every living key of a database.
+    pub fn dump_database(&self, number: usize) -> BTreeMap<Vec<u8>, Entry> {
         let now_ms = self.state.time.now_ms();
-        let slots = self.state.keys.iter();
+        let slots = self.state.database(number).into_iter();
         slots
+            .flat_map(|keys| keys.iter())
             .filter(|(_, slot)| slot.expires_at_ms.is_none_or(|when| now_ms <= when))
             .map(|(key, slot)| (key.to_vec(), Entry::from(slot)))
             .collect()
@@ -92,22 +223,37 @@ impl Server {
     /// Moves the clock forward.
     pub fn advance(&mut self, by: Duration) {
         self.state.time.advance(by);
+        self.give_up_late_waits();
     }
 
     /// Sets the clock, backwards too.
     pub fn set_time_us(&mut self, to: u64) {
         self.state.time.set_us(to);
+        self.give_up_late_waits();
     }
 
-    /// Chooses what scripts see of time. [`Server::reset`] freezes it again.
+    /// Chooses what scripts see of time. [`Server::reset`] goes back to the profile's way.
     pub fn set_script_time(&mut self, time: ScriptTime) {
         self.engine.time = time;
     }
 
-    /// Whether used memory exceeds `maxmemory` while nothing may be evicted. A script goes by
-    /// what holds when it starts.
-    pub fn set_out_of_memory(&mut self, full: bool) {
-        self.state.out_of_memory = full;
+    /// Puts the server into a trouble.
+    pub fn impose(&mut self, condition: Condition) {
+        let new = self.state.conditions.impose(condition);
+        if new && condition == Condition::ReadOnly {
+            waiting::send_away(&mut self.state);
+        }
+    }
+
+    /// Ends a trouble.
+    pub fn lift(&mut self, condition: Condition) {
+        self.state.conditions.lift(condition);
+    }
+
+    /// What clients have to say, with `AUTH` or `HELLO`, before anything else. Those that are
+    /// connected already may stay.
+    pub fn set_password(&mut self, password: Option<&[u8]>) {
+        self.state.password = password.map(<[u8]>::to_vec);
     }
 
     /// Makes the `call`-th call (from 1) of `redis.call` or `redis.pcall` in the next script

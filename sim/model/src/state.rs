@@ -1,11 +1,16 @@
 //! Everything a command other than `EVAL` may touch.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
+use std::time::Duration;
 
-use crate::clock::Time;
+use crate::client::{ClientId, Clients};
+use crate::clock::{ScriptTime, Time};
+use crate::condition::Conditions;
 use crate::keyspace::Keyspace;
 use crate::number;
 use crate::refusal::Refusal;
+use crate::reply::Reply;
 use crate::shape::{Protocol, Shape};
 
 /// The Redis whose rules apply where versions differ.
@@ -34,6 +39,16 @@ impl Profile {
         }
     }
 
+    /// What scripts see of time.
+    pub(crate) fn script_time(self) -> ScriptTime {
+        match self {
+            Profile::Redis70 => ScriptTime::Live {
+                per_call: Duration::ZERO,
+            },
+            Profile::Redis72 => ScriptTime::Frozen,
+        }
+    }
+
     /// The text of a score, and of a number that a script passes to `redis.call`.
     pub(crate) fn format_double(self, value: f64) -> String {
         match self {
@@ -43,21 +58,36 @@ impl Profile {
     }
 }
 
+/// How many databases there are.
+pub(crate) const DATABASES: usize = 16;
+
 /// The server's data and settings.
 #[derive(Debug)]
 pub(crate) struct State {
+    /// The selected database.
     pub(crate) keys: Keyspace,
+    selected: usize,
+    /// The other databases that were ever selected.
+    parked: BTreeMap<usize, Keyspace>,
     pub(crate) time: Time,
     pub(crate) profile: Profile,
-    /// Whether `maxmemory` is exceeded, with the policy `noeviction`.
-    pub(crate) out_of_memory: bool,
+    pub(crate) conditions: Conditions,
     /// Lower-case names of commands that the access rules refuse to scripts.
     pub(crate) denied: BTreeSet<String>,
-    pub(crate) client_name: Vec<u8>,
+    /// What clients have to say before anything else.
+    pub(crate) password: Option<Vec<u8>>,
+    pub(crate) clients: Clients,
+    /// Whose command runs.
+    pub(crate) client: ClientId,
     /// The protocol of the client, or script, whose command runs.
     pub(crate) protocol: Protocol,
     /// Whether the one whose command runs may be made to wait.
     pub(crate) may_wait: bool,
+    /// What clients are to get, in order, apart from the answer of the command that runs.
+    pub(crate) outbox: Vec<(ClientId, Reply)>,
+    /// Whether changes of keys are remembered, in `touched`.
+    recording: bool,
+    touched: Vec<(usize, Vec<u8>)>,
     /// What was asked for and could not be modelled, in order.
     pub(crate) unsupported: Vec<String>,
 }
@@ -66,13 +96,20 @@ impl State {
     pub(crate) fn new(profile: Profile, time: Time) -> Self {
         State {
             keys: Keyspace::default(),
+            selected: 0,
+            parked: BTreeMap::new(),
             time,
             profile,
-            out_of_memory: false,
+            conditions: Conditions::default(),
             denied: BTreeSet::new(),
-            client_name: Vec::new(),
+            password: None,
+            clients: Clients::default(),
+            client: ClientId::OWN,
             protocol: Protocol::default(),
             may_wait: false,
+            outbox: Vec::new(),
+            recording: false,
+            touched: Vec::new(),
             unsupported: Vec::new(),
         }
     }
@@ -80,6 +117,101 @@ impl State {
     /// Lets keys expire up to now. Once per command of a client, and once per script.
     pub(crate) fn look_at_the_clock(&mut self) {
         self.keys.set_now(self.time.now_ms());
+    }
+
+    pub(crate) fn selected(&self) -> usize {
+        self.selected
+    }
+
+    /// Makes `keys` another database.
+    pub(crate) fn select(&mut self, database: usize) {
+        if database == self.selected {
+            return;
+        }
+        self.collect_touched();
+        let now_ms = self.keys.now_ms();
+        let next = self.parked.remove(&database).unwrap_or_default();
+        let previous = mem::replace(&mut self.keys, next);
+        self.parked.insert(self.selected, previous);
+        self.selected = database;
+        self.keys.set_now(now_ms);
+        self.keys.record_touches(self.recording);
+    }
+
+    /// Does something in another database.
+    pub(crate) fn in_database<T>(
+        &mut self,
+        database: usize,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let here = self.selected;
+        self.select(database);
+        let done = work(self);
+        self.select(here);
+        done
+    }
+
+    /// Exchanges what two databases hold, with everyone staying where they are.
+    pub(crate) fn swap(&mut self, one: usize, two: usize) {
+        if one == two {
+            return;
+        }
+        for database in [one, two] {
+            self.in_database(database, |state| state.keys.touch_all());
+        }
+        let here = self.selected;
+        // Both are parked while a third is selected, if only for now.
+        let elsewhere = (0..DATABASES).find(|number| *number != one && *number != two);
+        self.select(elsewhere.unwrap_or(here));
+        let (first, second) = (self.parked.remove(&one), self.parked.remove(&two));
+        self.parked.extend(first.map(|keys| (two, keys)));
+        self.parked.extend(second.map(|keys| (one, keys)));
+        for database in [one, two] {
+            self.in_database(database, |state| state.keys.touch_all());
+        }
+        self.select(here);
+    }
+
+    /// The numbers of the databases that may hold something.
+    pub(crate) fn databases(&self) -> Vec<usize> {
+        let mut numbers: Vec<_> = self.parked.keys().copied().collect();
+        numbers.push(self.selected);
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// The keys of a database, if it was ever selected.
+    pub(crate) fn database(&self, number: usize) -> Option<&Keyspace> {
+        match number == self.selected {
+            true => Some(&self.keys),
+            false => self.parked.get(&number),
+        }
+    }
+
+    /// Whether changes of keys are remembered.
+    pub(crate) fn is_recording(&self) -> bool {
+        self.recording
+    }
+
+    /// Starts or stops remembering which keys change.
+    pub(crate) fn record_touches(&mut self, on: bool) {
+        self.recording = on;
+        self.keys.record_touches(on);
+        if !on {
+            self.touched.clear();
+        }
+    }
+
+    fn collect_touched(&mut self) {
+        let database = self.selected;
+        let keys = self.keys.take_touched().into_iter();
+        self.touched.extend(keys.map(|key| (database, key)));
+    }
+
+    /// The keys that changed since the last call, with their databases.
+    pub(crate) fn take_touched(&mut self) -> Vec<(usize, Vec<u8>)> {
+        self.collect_touched();
+        mem::take(&mut self.touched)
     }
 
     /// What makes replies for the one whose command runs.

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use leaseline_redis_model::{Clock, Options, Profile, Server};
+use leaseline_redis_model::{Clock, Condition, Options, Profile, Server};
 
 fn server() -> Server {
     Server::new(Options {
@@ -42,8 +42,8 @@ fn differences(text: &str) -> (usize, String) {
             }
             "==" => server = self::server(),
             "! " => match rest {
-                "memory full" => server.set_out_of_memory(true),
-                "memory free" => server.set_out_of_memory(false),
+                "memory full" => server.impose(Condition::OutOfMemory),
+                "memory free" => server.lift(Condition::OutOfMemory),
                 "advance 50ms" => server.advance(Duration::from_millis(50)),
                 _ => panic!("unknown order {rest:?}"),
             },

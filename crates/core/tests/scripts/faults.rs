@@ -4,7 +4,7 @@
 use leaseline_core::config::{Log, OverloadPolicy};
 use leaseline_core::message::{PublishOutcome, RenewOutcome, SettleOutcome, Settlement};
 use leaseline_core::{Config, Error};
-use leaseline_redis_model::Profile;
+use leaseline_redis_model::{Condition, Profile};
 
 use crate::world::{Model, World, now};
 
@@ -379,10 +379,10 @@ fn full_memory_changes_nothing_or_everything() {
         let model = Model::new(Profile::Redis70);
         let mut world = World::new(&model, scenario.configure);
         (scenario.prepare)(&mut world);
-        model.lock().set_out_of_memory(true);
+        model.lock().impose(Condition::OutOfMemory);
         let expected = (scenario.act)(&mut world);
         check(scenario, &world, expected.clone(), "memory is full");
-        model.lock().set_out_of_memory(false);
+        model.lock().lift(Condition::OutOfMemory);
         take_out(scenario, &model, expected, "memory is full");
     }
 }
@@ -394,7 +394,7 @@ fn an_ack_works_when_memory_is_full() {
     let mut world = World::new(&model, |_| ());
     world.publish("a").unwrap();
     world.claim(1).unwrap();
-    model.lock().set_out_of_memory(true);
+    model.lock().impose(Condition::OutOfMemory);
     assert_eq!(world.settle(0, Settlement::Ack), Ok(SettleOutcome::Done));
     assert_eq!(world.keys(), ["q::processing:lease_token_counter"]);
 }

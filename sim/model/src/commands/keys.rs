@@ -9,8 +9,18 @@ use crate::state::State;
 
 pub(super) const COMMANDS: &[Entry] = &[
     data("dbsize", dbsize),
-    data("flushall", flush),
-    data("flushdb", flush),
+    data("flushall", |state, argv| {
+        check_flush(argv)?;
+        for database in state.databases() {
+            state.in_database(database, |state| state.keys.clear());
+        }
+        Ok(Reply::ok())
+    }),
+    data("flushdb", |state, argv| {
+        check_flush(argv)?;
+        state.keys.clear();
+        Ok(Reply::ok())
+    }),
     data("keys", keys),
     data("scan", scan),
     data("type", kind),
@@ -27,14 +37,12 @@ fn dbsize(state: &mut State, _: &[&[u8]]) -> Answer {
     Ok(Reply::count(state.keys.iter().count()))
 }
 
-fn flush(state: &mut State, argv: &[&[u8]]) -> Answer {
+fn check_flush(argv: &[&[u8]]) -> Result<(), Refusal> {
     match argv {
-        [_] => {}
-        [_, mode] if is(mode, "sync") || is(mode, "async") => {}
-        _ => return Err(Refusal::Syntax),
+        [_] => Ok(()),
+        [_, mode] if is(mode, "sync") || is(mode, "async") => Ok(()),
+        _ => Err(Refusal::Syntax),
     }
-    state.keys.clear();
-    Ok(Reply::ok())
 }
 
 fn keys(state: &mut State, argv: &[&[u8]]) -> Answer {

@@ -1,6 +1,8 @@
 //! The commands: one file per family, and what finds them.
 
+mod clients;
 mod connection;
+mod databases;
 mod expiry;
 mod hashes;
 mod introspection;
@@ -8,11 +10,14 @@ mod key_positions;
 mod keys;
 mod list_ends;
 mod list_items;
+mod pubsub;
+mod replication;
 mod scripting;
 mod server_info;
 mod strings;
 pub(crate) mod table;
 mod text_set;
+mod transactions;
 mod zset_pop;
 mod zset_range;
 mod zset_write;
@@ -67,17 +72,22 @@ const fn scripting(name: &'static str, run: ScriptingRun) -> Entry {
 }
 
 const FAMILIES: &[&[Entry]] = &[
+    clients::COMMANDS,
     connection::COMMANDS,
+    databases::COMMANDS,
     expiry::COMMANDS,
     hashes::COMMANDS,
     introspection::COMMANDS,
     keys::COMMANDS,
     list_ends::COMMANDS,
     list_items::COMMANDS,
+    pubsub::COMMANDS,
+    replication::COMMANDS,
     scripting::COMMANDS,
     server_info::COMMANDS,
     strings::COMMANDS,
     text_set::COMMANDS,
+    transactions::COMMANDS,
     zset_pop::COMMANDS,
     zset_range::COMMANDS,
     zset_write::COMMANDS,

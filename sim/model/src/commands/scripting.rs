@@ -2,6 +2,7 @@
 
 use super::{Entry, scripting};
 use crate::arguments::is;
+use crate::condition::Condition;
 use crate::number;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
@@ -26,9 +27,14 @@ pub(super) const COMMANDS: &[Entry] = &[
         Ok(Reply::Array(found.collect()))
     }),
     scripting("script|flush", |engine, _, argv| flush(engine, argv)),
-    scripting("script|kill", |_, _, _| {
-        // Nothing else can run while a script does.
-        Err(Refusal::Text("NOTBUSY No scripts in execution right now."))
+    scripting("script|kill", |_, state, _| {
+        // A script of this server is over before anything else runs. Only one that the caller
+        // made up can be killed.
+        if !state.conditions.holds(Condition::Busy) {
+            return Err(Refusal::Text("NOTBUSY No scripts in execution right now."));
+        }
+        state.conditions.lift(Condition::Busy);
+        Ok(Reply::ok())
     }),
     scripting("script|load", |engine, _, argv| {
         Ok(Reply::bulk(engine.load(argv[2])?))
@@ -53,7 +59,7 @@ fn split<'a, 'b>(argv: Words<'a, 'b>) -> Result<(Words<'a, 'b>, Words<'a, 'b>), 
 }
 
 fn eval(engine: &mut Engine, state: &mut State, argv: &[&[u8]], access: Access) -> Answer {
-    if state.out_of_memory && engine.needs_memory(argv[1]) {
+    if state.conditions.holds(Condition::OutOfMemory) && engine.needs_memory(argv[1]) {
         return Err(Refusal::OutOfMemory);
     }
     let (keys, arguments) = split(argv)?;
@@ -62,7 +68,7 @@ fn eval(engine: &mut Engine, state: &mut State, argv: &[&[u8]], access: Access) 
 }
 
 fn evalsha(engine: &mut Engine, state: &mut State, argv: &[&[u8]], access: Access) -> Answer {
-    if state.out_of_memory && engine.needs_memory_by_sha(argv[1]) {
+    if state.conditions.holds(Condition::OutOfMemory) && engine.needs_memory_by_sha(argv[1]) {
         return Err(Refusal::OutOfMemory);
     }
     let (keys, arguments) = split(argv)?;

@@ -1,7 +1,8 @@
 //! What the server tells about itself.
 
-use super::{Entry, data};
+use super::{Entry, data, wrong_arity};
 use crate::arguments::is;
+use crate::condition::Condition;
 use crate::glob;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
@@ -9,8 +10,10 @@ use crate::state::State;
 
 pub(super) const COMMANDS: &[Entry] = &[
     data("time", time),
-    data("info", info),
-    data("config|get", config),
+    data("info", info).without("memory use and statistics"),
+    data("config|get", get_settings).without("most settings"),
+    data("config|resetstat", |_, _| Ok(Reply::ok())),
+    data("config|set", set_settings).without("all but requirepass"),
 ];
 
 fn time(state: &mut State, _: &[&[u8]]) -> Answer {
@@ -22,8 +25,8 @@ fn time(state: &mut State, _: &[&[u8]]) -> Answer {
     ]))
 }
 
-/// The sections that this model can fill honestly. It has no memory use, no clients and no
-/// statistics, so it does not report any.
+/// The sections that this model can fill honestly. It has no memory use and no statistics, so it
+/// does not report any.
 fn info(state: &mut State, argv: &[&[u8]]) -> Answer {
     let all = ["default", "all", "everything"];
     let wants = |section: &str| {
@@ -32,60 +35,110 @@ fn info(state: &mut State, argv: &[&[u8]]) -> Answer {
                 .iter()
                 .any(|word| is(word, section) || all.iter().any(|every| is(word, every)))
     };
-    let mut sections = Vec::new();
-    if wants("server") {
-        sections.push(format!(
-            "# Server\r\nredis_version:{}\r\nredis_mode:standalone\r\nserver_name:leaseline-redis-model\r\n",
-            state.profile.version()
-        ));
-    }
-    if wants("memory") {
-        sections.push("# Memory\r\nmaxmemory_policy:noeviction\r\n".to_owned());
-    }
-    if wants("persistence") {
-        sections.push("# Persistence\r\nloading:0\r\naof_enabled:0\r\n".to_owned());
-    }
-    if wants("replication") {
-        sections.push("# Replication\r\nrole:master\r\nconnected_slaves:0\r\n".to_owned());
-    }
-    if wants("cluster") {
-        sections.push("# Cluster\r\ncluster_enabled:0\r\n".to_owned());
-    }
-    if wants("keyspace") {
-        let (mut keys, mut expiring) = (0, 0);
-        for (_, slot) in state.keys.iter() {
-            keys += 1;
-            expiring += usize::from(slot.expires_at_ms.is_some());
+    let sections: [(&str, fn(&mut State) -> String); 7] = [
+        ("Server", |state| {
+            format!(
+                "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:leaseline-redis-model\r\n",
+                state.profile.version()
+            )
+        }),
+        ("Clients", |state| {
+            format!(
+                "connected_clients:{}\r\nblocked_clients:{}\r\n",
+                state.clients.ids().len() - 1,
+                state.clients.waiting().len()
+            )
+        }),
+        ("Memory", |_| "maxmemory_policy:noeviction\r\n".to_owned()),
+        ("Persistence", |state| {
+            let loading = state.conditions.holds(Condition::Loading);
+            format!("loading:{}\r\naof_enabled:0\r\n", u8::from(loading))
+        }),
+        ("Replication", |state| match state.role() {
+            "master" => "role:master\r\nconnected_slaves:0\r\n".to_owned(),
+            _ => "role:slave\r\nconnected_slaves:0\r\n".to_owned(),
+        }),
+        ("Cluster", |_| "cluster_enabled:0\r\n".to_owned()),
+        ("Keyspace", key_counts),
+    ];
+    let mut texts = Vec::new();
+    for (title, lines) in sections {
+        if wants(title) {
+            texts.push(format!("# {title}\r\n{}", lines(state)));
         }
-        let line = match keys {
-            0 => String::new(),
-            _ => format!("db0:keys={keys},expires={expiring},avg_ttl=0\r\n"),
-        };
-        sections.push(format!("# Keyspace\r\n{line}"));
     }
-    Ok(Reply::bulk(sections.join("\r\n")))
+    Ok(state.shape().verbatim(texts.join("\r\n")))
 }
 
-/// The settings that a client of a queue may ask for, and that are true here.
-const SETTINGS: [(&str, &str); 5] = [
+fn key_counts(state: &mut State) -> String {
+    let mut text = String::new();
+    for database in state.databases() {
+        let (keys, expiring) = state.in_database(database, |state| {
+            let slots = state.keys.iter();
+            slots.fold((0, 0), |(keys, expiring), (_, slot)| {
+                (keys + 1, expiring + i32::from(slot.expires_at_ms.is_some()))
+            })
+        });
+        if keys > 0 {
+            text.push_str(&format!(
+                "db{database}:keys={keys},expires={expiring},avg_ttl=0\r\n"
+            ));
+        }
+    }
+    text
+}
+
+/// The settings that a client may ask for, and that are true here.
+const SETTINGS: [(&str, &str); 9] = [
     ("appendonly", "no"),
+    ("bind", "* -::*"),
+    ("databases", "16"),
     ("maxmemory", "0"),
     ("maxmemory-policy", "noeviction"),
+    ("min-replicas-to-write", "0"),
+    ("notify-keyspace-events", ""),
     ("save", ""),
     ("timeout", "0"),
 ];
 
-fn config(_: &mut State, argv: &[&[u8]]) -> Answer {
-    let mut found = Vec::new();
-    for (name, value) in SETTINGS {
-        let wanted = argv[2..]
+fn get_settings(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let password = state.password.clone().unwrap_or_default();
+    let settings = SETTINGS
+        .iter()
+        .map(|(name, value)| (*name, value.as_bytes().to_vec()));
+    let found = settings
+        .chain([("requirepass", password)])
+        .filter(|(name, _)| {
+            argv[2..]
+                .iter()
+                .any(|pattern| glob::matches(&pattern.to_ascii_lowercase(), name.as_bytes()))
+        })
+        .map(|(name, value)| (Reply::bulk(name), Reply::bulk(value)));
+    Ok(state.shape().map(found))
+}
+
+/// Takes the password. Of the other settings this model takes what they are already.
+fn set_settings(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let pairs = argv[2..].chunks_exact(2);
+    if !pairs.remainder().is_empty() {
+        return Err(wrong_arity("config|set"));
+    }
+    let mut password = None;
+    for pair in pairs {
+        let (name, value) = (pair[0], pair[1]);
+        if is(name, "requirepass") {
+            password = Some(Some(value.to_vec()).filter(|value| !value.is_empty()));
+        } else if !SETTINGS
             .iter()
-            .any(|pattern| glob::matches(&pattern.to_ascii_lowercase(), name.as_bytes()));
-        if wanted {
-            found.extend([name, value]);
+            .any(|(known, now)| is(name, known) && value == now.as_bytes())
+        {
+            return Err(Refusal::unsupported_option("CONFIG SET", name));
         }
     }
-    Ok(Reply::bulks(found))
+    if let Some(password) = password {
+        state.password = password;
+    }
+    Ok(Reply::ok())
 }
 
 #[cfg(test)]

@@ -15,13 +15,16 @@ mod shebang;
 mod tests;
 
 use std::collections::{BTreeSet, HashMap};
+use std::mem;
 use std::sync::Arc;
 
 use mlua::Function;
 use sha1::{Digest, Sha1};
 
 use crate::clock::ScriptTime;
+use crate::condition::Condition;
 use crate::refusal::{Answer, Refusal};
+use crate::shape::Protocol;
 use crate::state::{Profile, State};
 use raw::{Bridge, Frame};
 pub(crate) use run::PlannedFailure;
@@ -74,7 +77,7 @@ impl Engine {
             loaded: BTreeSet::new(),
             bridge: Arc::new(Bridge::new(profile, INSTRUCTION_LIMIT)),
             profile,
-            time: ScriptTime::default(),
+            time: profile.script_time(),
             failure: None,
             report: Report::default(),
         }
@@ -167,7 +170,7 @@ impl Engine {
     pub(crate) fn reset(&mut self) {
         self.flush();
         self.bridge.reset_random();
-        self.time = ScriptTime::default();
+        self.time = self.profile.script_time();
         self.failure = None;
         self.report = Report::default();
     }
@@ -200,6 +203,15 @@ impl Engine {
                 "ERR Can not execute a script with write flag using *_ro command.",
             ));
         }
+        state.conditions.refuse_script(
+            shebang.is_present(),
+            shebang.no_writes,
+            shebang.allow_stale,
+        )?;
+        // What a script selects is for itself alone.
+        let (database, protocol) = (state.selected(), state.protocol);
+        let may_wait = mem::replace(&mut state.may_wait, false);
+        state.protocol = Protocol::Resp2;
         if self.time == ScriptTime::Frozen {
             state.time.freeze();
         }
@@ -208,7 +220,7 @@ impl Engine {
             rules: Rules {
                 read_only: read_only || shebang.no_writes,
                 allow_oom: shebang.allow_oom,
-                out_of_memory: state.out_of_memory,
+                out_of_memory: state.conditions.holds(Condition::OutOfMemory),
                 time: self.time,
                 failure: self.failure.take(),
             },
@@ -225,6 +237,9 @@ impl Engine {
         let answer = frame.run(&compiled.function, &sha, arguments, &mut active);
         self.report = active.report;
         state.time.thaw();
+        state.select(database);
+        state.protocol = protocol;
+        state.may_wait = may_wait;
         answer
     }
 }

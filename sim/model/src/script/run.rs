@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::clock::ScriptTime;
 use crate::commands::{self, Command, Run as Body};
+use crate::condition::Condition;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::{Profile, State};
@@ -81,6 +82,11 @@ impl Active<'_> {
                 "ERR This Redis command is not allowed from script",
             ));
         }
+        if self.is_stale() && !command.flags.stale {
+            return Err(Refusal::Text(
+                "ERR Can not execute the command on a stale replica",
+            ));
+        }
         if self.is_denied(command) {
             return Err(Refusal::Text(
                 "ERR The user executing the script can't run this command or subcommand",
@@ -93,9 +99,12 @@ impl Active<'_> {
                     "ERR Write commands are not allowed from read-only scripts.",
                 ));
             }
-            let short = self.rules.out_of_memory && !self.rules.allow_oom && !self.dirty;
-            if short && command.flags.deny_oom {
-                return Err(Refusal::OutOfMemory);
+            if !self.dirty {
+                self.state.conditions.refuse_script_write()?;
+                let short = self.rules.out_of_memory && !self.rules.allow_oom;
+                if short && command.flags.deny_oom {
+                    return Err(Refusal::OutOfMemory);
+                }
             }
             self.dirty = true;
         }
@@ -106,6 +115,10 @@ impl Active<'_> {
                 command.name
             ))),
         }
+    }
+
+    fn is_stale(&self) -> bool {
+        self.state.conditions.holds(Condition::MasterLinkDown)
     }
 
     /// Whether the access rules refuse a command to scripts.

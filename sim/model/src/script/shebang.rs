@@ -10,6 +10,7 @@ pub(super) struct Shebang {
     pub(super) length: usize,
     pub(super) no_writes: bool,
     pub(super) allow_oom: bool,
+    pub(super) allow_stale: bool,
 }
 
 impl Shebang {
@@ -52,8 +53,9 @@ impl Shebang {
         match flag {
             "no-writes" => self.no_writes = true,
             "allow-oom" => self.allow_oom = true,
-            // A single server that is never stale has nothing to decide by these.
-            "allow-stale" | "no-cluster" | "allow-cross-slot-keys" => {}
+            "allow-stale" => self.allow_stale = true,
+            // A single server has nothing to decide by these.
+            "no-cluster" | "allow-cross-slot-keys" => {}
             _ => {
                 return Err(Refusal::Line(format!(
                     "ERR Unexpected flag in script shebang: {flag}"
@@ -80,7 +82,8 @@ mod tests {
             Ok(Shebang {
                 length: 31,
                 no_writes: true,
-                allow_oom: true
+                allow_oom: true,
+                allow_stale: false,
             })
         );
         assert!(Shebang::parse(b"#!lua flags=\n").is_ok_and(|found| found.is_present()));

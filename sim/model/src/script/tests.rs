@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::ScriptTime;
 use crate::test_server::{START_MS, TestServer};
+use crate::{Condition, ScriptTime};
 
 const SUFFIX: &str = ", on @user_script:1.";
 
@@ -68,7 +68,7 @@ fn undeclared_keys_are_recorded() {
 fn the_first_write_decides_about_memory() {
     let mut server = TestServer::new();
     server.run("SET str v");
-    server.set_out_of_memory(true);
+    server.impose(Condition::OutOfMemory);
     let oom = "OOM command not allowed when used memory > 'maxmemory'.";
     server.expect("SET a 1", &format!("-{oom}"));
     server.expect("DEL none", ":0");

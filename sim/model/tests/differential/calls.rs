@@ -263,7 +263,7 @@ pub(crate) fn call(random: &mut Random) -> Vec<String> {
         .expect("fewer than all");
     let mut words = vec![match random.below(3) {
         0 => name.to_lowercase(),
-        _ => name.to_owned(),
+        _ => (*name).to_owned(),
     }];
     for slot in *slots {
         fill(random, *slot, &mut words);

@@ -1,0 +1,127 @@
+//! Commands about the numbered databases.
+
+use super::{Entry, data};
+use crate::arguments::integer;
+use crate::number;
+use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
+use crate::state::{DATABASES, State};
+
+pub(super) const COMMANDS: &[Entry] = &[
+    data("select", |state, argv| {
+        let database = database(integer(argv[1])?)?;
+        state.select(database);
+        Ok(Reply::ok())
+    }),
+    data("move", relocate),
+    data("swapdb", swap),
+];
+
+/// The number of a database, checked.
+fn database(number: i64) -> Result<usize, Refusal> {
+    usize::try_from(number)
+        .ok()
+        .filter(|number| *number < DATABASES)
+        .ok_or(Refusal::Text("ERR DB index is out of range"))
+}
+
+fn relocate(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let key = argv[1];
+    let target = number::parse_integer(argv[2]).ok_or(Refusal::NotInteger)?;
+    let target = database(target)?;
+    if target == state.selected() {
+        return Err(Refusal::Text(
+            "ERR source and destination objects are the same",
+        ));
+    }
+    if !state.keys.contains(key) || state.in_database(target, |state| state.keys.contains(key)) {
+        return Ok(Reply::Integer(0));
+    }
+    if let Some(slot) = state.keys.take(key) {
+        state.keys.touch(key);
+        state.in_database(target, |state| {
+            state.keys.put_slot(key, slot);
+            state.keys.touch(key);
+        });
+    }
+    Ok(Reply::Integer(1))
+}
+
+fn swap(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let number = |text: &[u8], error| {
+        number::parse_integer(text)
+            .filter(|number| i32::try_from(*number).is_ok())
+            .ok_or(Refusal::Text(error))
+    };
+    let one = number(argv[1], "ERR invalid first DB index")?;
+    let two = number(argv[2], "ERR invalid second DB index")?;
+    state.swap(database(one)?, database(two)?);
+    Ok(Reply::ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn databases_are_apart() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("SET k zero", "+OK"),
+            ("SELECT 15", "+OK"),
+            ("GET k", "$-1"),
+            ("SET k fifteen", "+OK"),
+            ("SELECT 0", "+OK"),
+            ("GET k", "$4 zero"),
+            ("SELECT x", "-ERR value is not an integer or out of range"),
+            ("SELECT 16", "-ERR DB index is out of range"),
+            ("SELECT -1", "-ERR DB index is out of range"),
+            ("FLUSHDB", "+OK"),
+            ("SELECT 15", "+OK"),
+            ("GET k", "$7 fifteen"),
+            ("FLUSHALL", "+OK"),
+            ("DBSIZE", ":0"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn a_script_selects_for_itself() {
+        let mut server = TestServer::new();
+        server.run("SET k zero");
+        let script =
+            "redis.call('SELECT', 3) redis.call('SET', 'k', 'three') return redis.call('GET', 'k')";
+        server.expect_script(script, "$5 three");
+        server.expect("GET k", "$4 zero");
+    }
+
+    #[test]
+    fn keys_move() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("SET k v PX 5000", "+OK"),
+            (
+                "MOVE k 0",
+                "-ERR source and destination objects are the same",
+            ),
+            ("MOVE k 99", "-ERR DB index is out of range"),
+            ("MOVE k 1", ":1"),
+            ("MOVE k 1", ":0"),
+            ("SET k w", "+OK"),
+            ("MOVE k 1", ":0"),
+            ("SWAPDB x 1", "-ERR invalid first DB index"),
+            ("SWAPDB 1 x", "-ERR invalid second DB index"),
+            ("SWAPDB 0 16", "-ERR DB index is out of range"),
+            ("SWAPDB 0 1", "+OK"),
+            ("GET k", "$1 v"),
+            ("PTTL k", ":5000"),
+            ("SELECT 1", "+OK"),
+            ("GET k", "$1 w"),
+            ("SWAPDB 0 1", "+OK"),
+            ("GET k", "$1 v"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+}

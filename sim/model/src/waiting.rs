@@ -1,0 +1,233 @@
+//! Clients that wait for a key: who is served, in which order, and when they give up.
+
+use crate::arguments::is;
+use crate::client::ClientId;
+use crate::commands;
+use crate::dispatch;
+use crate::refusal::{Answer, Refusal};
+use crate::script::Engine;
+use crate::state::State;
+use crate::wait::Wait;
+
+/// Breaks the watches of the keys that changed and serves who waited for them, until nothing
+/// changes any more: `BLMOVE` changes a key itself.
+pub(crate) fn settle_changes(engine: &mut Engine, state: &mut State) {
+    loop {
+        let touched = state.take_touched();
+        if touched.is_empty() {
+            break;
+        }
+        break_watches(state, &touched);
+        for (index, (database, key)) in touched.iter().enumerate() {
+            if !touched[..index].contains(&(*database, key.clone())) {
+                serve(engine, state, *database, key);
+            }
+        }
+    }
+    if !state.clients.care_about_keys() {
+        state.record_touches(false);
+    }
+}
+
+/// Marks the clients whose watched keys changed. That a key which had expired before the watch
+/// began is now removed is no change.
+fn break_watches(state: &mut State, touched: &[(usize, Vec<u8>)]) {
+    for id in state.clients.ids() {
+        let mut watched = std::mem::take(&mut state.clients.get_mut(id).watched);
+        let mut broken = false;
+        for watch in &mut watched {
+            let touches = touched
+                .iter()
+                .filter(|(database, key)| *database == watch.database && *key == watch.key);
+            match (touches.count(), watch.expired) {
+                (0, _) => {}
+                (1, true) => {
+                    let there = |state: &mut State| state.keys.contains(&watch.key);
+                    broken |= state.in_database(watch.database, there);
+                    watch.expired = false;
+                }
+                _ => broken = true,
+            }
+        }
+        let client = state.clients.get_mut(id);
+        client.watched = watched;
+        client.watch_broken |= broken;
+    }
+}
+
+/// Tries again, in order, who waits for a key.
+fn serve(engine: &mut Engine, state: &mut State, database: usize, key: &[u8]) {
+    for id in state.clients.waiting() {
+        let client = state.clients.get(id);
+        let Some(waiting) = &client.waiting else {
+            continue;
+        };
+        if client.database == database && waiting.wait.keys.iter().any(|wanted| wanted == key) {
+            let wait = waiting.wait.clone();
+            if let Some(answer) = try_again(engine, state, id, &wait, key) {
+                finish(state, id, answer);
+            }
+        }
+    }
+}
+
+/// The answer for a client, unless it has to wait on.
+fn try_again(
+    engine: &mut Engine,
+    state: &mut State,
+    id: ClientId,
+    wait: &Wait,
+    key: &[u8],
+) -> Option<Answer> {
+    let left = state.enter(id);
+    let kind = state.keys.slot(key).map(|slot| slot.value.kind());
+    let answer = if kind == Some(wait.kind()) {
+        let call = wait.call_for(key);
+        let argv: Vec<&[u8]> = call.iter().map(Vec::as_slice).collect();
+        let command = commands::find(state.profile, &argv);
+        match command.and_then(|command| dispatch::run(engine, state, command, &argv)) {
+            Err(Refusal::Wait(_)) => None,
+            answer => Some(answer),
+        }
+    } else if wait.command() == "xreadgroup" {
+        Some(Err(Refusal::Text(
+            "UNBLOCKED the stream key no longer exists",
+        )))
+    } else {
+        None
+    };
+    state.leave(left);
+    answer
+}
+
+/// Ends a wait.
+pub(crate) fn finish(state: &mut State, id: ClientId, answer: Answer) {
+    state.clients.get_mut(id).waiting = None;
+    let reply = answer.unwrap_or_else(|refusal| {
+        state.note(&refusal);
+        refusal.into()
+    });
+    state.outbox.push((id, reply));
+}
+
+/// Ends the waits whose time is up.
+pub(crate) fn give_up(state: &mut State) {
+    let now_ms = state.time.now_ms();
+    let mut late: Vec<_> = state
+        .clients
+        .iter()
+        .filter_map(|(id, client)| {
+            let wait = &client.waiting.as_ref()?.wait;
+            let deadline = wait.deadline_ms.filter(|deadline| *deadline <= now_ms)?;
+            Some((deadline, id, wait.empty.clone()))
+        })
+        .collect();
+    late.sort_by_key(|(deadline, id, _)| (*deadline, *id));
+    for (_, id, empty) in late {
+        finish(state, id, Ok(empty));
+    }
+}
+
+/// When the first wait ends, in milliseconds since 1970.
+pub(crate) fn next_deadline_ms(state: &State) -> Option<i64> {
+    let waits = state.clients.iter();
+    waits
+        .filter_map(|(_, client)| client.waiting.as_ref()?.wait.deadline_ms)
+        .min()
+}
+
+/// Sends away everybody who waits, because this server is a replica now.
+pub(crate) fn send_away(state: &mut State) {
+    for id in state.clients.waiting() {
+        let text = "UNBLOCKED force unblock from blocking operation, instance state changed \
+                    (master -> replica?)";
+        finish(state, id, Err(Refusal::Text(text)));
+    }
+}
+
+impl Wait {
+    /// The command that waits, in lower case.
+    fn command(&self) -> String {
+        let name = self.call.first().map(Vec::as_slice).unwrap_or_default();
+        String::from_utf8_lossy(name).to_ascii_lowercase()
+    }
+
+    /// The type of value that it waits for.
+    fn kind(&self) -> &'static str {
+        match self.command().as_str() {
+            name if name.starts_with('x') => "stream",
+            name if name.starts_with("bz") => "zset",
+            _ => "list",
+        }
+    }
+
+    /// The call for one of the keys alone: not the first key of the call is served, but the first
+    /// that changed.
+    fn call_for(&self, key: &[u8]) -> Vec<Vec<u8>> {
+        let call = &self.call;
+        match self.command().as_str() {
+            "blpop" | "brpop" | "bzpopmin" | "bzpopmax" => {
+                let timeout = call.last().cloned().unwrap_or_default();
+                vec![call[0].clone(), key.to_vec(), timeout]
+            }
+            "blmpop" | "bzmpop" => {
+                let mut one = call[..2].to_vec();
+                one.extend([b"1".to_vec(), key.to_vec()]);
+                one.extend_from_slice(&call[3 + self.keys.len()..]);
+                one
+            }
+            "xread" | "xreadgroup" => {
+                let streams = call.iter().position(|word| is(word, "streams"));
+                let place = self.keys.iter().position(|wanted| wanted == key);
+                match (streams, place) {
+                    (Some(streams), Some(place)) => {
+                        let mut one = call[..=streams].to_vec();
+                        one.push(key.to_vec());
+                        one.push(call[streams + 1 + self.keys.len() + place].clone());
+                        one
+                    }
+                    _ => call.clone(),
+                }
+            }
+            _ => call.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reply::Reply;
+
+    #[test]
+    fn one_key_is_tried_at_a_time() {
+        for (call, keys, expected) in [
+            ("BLPOP a b 5", &["a", "b"][..], "BLPOP b 5"),
+            (
+                "BLMPOP 0 2 a b LEFT COUNT 3",
+                &["a", "b"],
+                "BLMPOP 0 1 b LEFT COUNT 3",
+            ),
+            (
+                "XREAD BLOCK 0 STREAMS a b 1-1 2-2",
+                &["a", "b"],
+                "XREAD BLOCK 0 STREAMS b 2-2",
+            ),
+            ("BLMOVE b c LEFT LEFT 0", &["b"], "BLMOVE b c LEFT LEFT 0"),
+        ] {
+            let words = |text: &str| {
+                text.split(' ')
+                    .map(|word| word.as_bytes().to_vec())
+                    .collect()
+            };
+            let wait = Wait {
+                keys: keys.iter().map(|key| key.as_bytes().to_vec()).collect(),
+                deadline_ms: None,
+                empty: Reply::Nil,
+                call: words(call),
+            };
+            let expected: Vec<Vec<u8>> = words(expected);
+            assert_eq!(wait.call_for(b"b"), expected);
+        }
+    }
+}
