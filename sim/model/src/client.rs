@@ -118,6 +118,8 @@ pub(crate) struct Clients {
     clients: BTreeMap<ClientId, Client>,
     /// Those whose connections are to be ended, since they were last asked for.
     closed: Vec<ClientId>,
+    /// Those who wait, the first comer first.
+    waits: BTreeMap<u64, ClientId>,
     last_id: u64,
     last_turn: u64,
     /// Stands in for a client that is gone, so that asking for one cannot fail.
@@ -133,6 +135,7 @@ impl Default for Clients {
         Clients {
             clients: BTreeMap::from([(ClientId::OWN, own)]),
             closed: Vec::new(),
+            waits: BTreeMap::new(),
             last_id: ClientId::OWN.0,
             last_turn: 0,
             nobody: Client::default(),
@@ -149,6 +152,7 @@ impl Clients {
     }
 
     pub(crate) fn remove(&mut self, id: ClientId) {
+        self.stop_waiting(id);
         self.clients.remove(&id);
     }
 
@@ -174,8 +178,8 @@ impl Clients {
 
     /// Ends a connection, once what it has been answered is sent.
     pub(crate) fn close(&mut self, id: ClientId) {
+        self.stop_waiting(id);
         let client = self.get_mut(id);
-        client.waiting = None;
         if !client.closing && id != ClientId::OWN {
             client.closing = true;
             self.closed.push(id);
@@ -195,22 +199,25 @@ impl Clients {
     pub(crate) fn wait(&mut self, id: ClientId, wait: Wait) {
         self.last_turn += 1;
         let turn = self.last_turn;
+        self.waits.insert(turn, id);
         self.get_mut(id).waiting = Some(Waiting { wait, turn });
     }
 
+    pub(crate) fn stop_waiting(&mut self, id: ClientId) {
+        if let Some(waiting) = self.get_mut(id).waiting.take() {
+            self.waits.remove(&waiting.turn);
+        }
+    }
+
     /// Those who wait, the first comer first.
-    pub(crate) fn waiting(&self) -> Vec<ClientId> {
-        let mut waiting: Vec<_> = self
-            .iter()
-            .filter_map(|(id, client)| Some((client.waiting.as_ref()?.turn, id)))
-            .collect();
-        waiting.sort_unstable();
-        waiting.into_iter().map(|(_, id)| id).collect()
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (ClientId, &Wait)> {
+        self.waits
+            .values()
+            .filter_map(|id| Some((*id, &self.get(*id).waiting.as_ref()?.wait)))
     }
 
     /// Whether anybody watches a key or waits for one, so that changes have to be remembered.
     pub(crate) fn care_about_keys(&self) -> bool {
-        self.iter()
-            .any(|(_, client)| client.waiting.is_some() || !client.watched.is_empty())
+        !self.waits.is_empty() || self.iter().any(|(_, client)| !client.watched.is_empty())
     }
 }

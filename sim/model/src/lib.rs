@@ -32,6 +32,8 @@ mod dump;
 mod fields;
 mod glob;
 mod keyspace;
+#[cfg(feature = "listener")]
+mod listener;
 mod number;
 mod refusal;
 mod reply;
@@ -51,6 +53,8 @@ pub use client::ClientId;
 pub use clock::{Clock, ScriptTime};
 pub use condition::Condition;
 pub use dump::{Content, Entry};
+#[cfg(feature = "listener")]
+pub use listener::{Handle, Listener};
 pub use reply::Reply;
 pub use server::{Options, Server};
 pub use shape::Protocol;

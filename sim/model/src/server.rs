@@ -101,6 +101,11 @@ impl Server {
         client.is_some_and(|client| client.waiting.is_some())
     }
 
+    /// Whether a client has said what password is wanted, if one is.
+    pub fn is_authenticated(&self, client: ClientId) -> bool {
+        self.state.clients.get(client).authenticated
+    }
+
     /// Which protocol a client has chosen, to send its replies with [`Reply::to_bytes`].
     pub fn protocol(&self, client: ClientId) -> Protocol {
         self.state.clients.get(client).protocol

@@ -57,16 +57,14 @@ fn break_watches(state: &mut State, touched: &[(usize, Vec<u8>)]) {
 
 /// Tries again, in order, who waits for a key.
 fn serve(engine: &mut Engine, state: &mut State, database: usize, key: &[u8]) {
-    for id in state.clients.waiting() {
-        let client = state.clients.get(id);
-        let Some(waiting) = &client.waiting else {
-            continue;
-        };
-        if client.database == database && waiting.wait.keys.iter().any(|wanted| wanted == key) {
-            let wait = waiting.wait.clone();
-            if let Some(answer) = try_again(engine, state, id, &wait, key) {
-                finish(state, id, answer);
-            }
+    let wants = |(id, wait): (ClientId, &Wait)| {
+        let here = state.clients.get(id).database == database;
+        (here && wait.keys.iter().any(|wanted| wanted == key)).then(|| (id, wait.clone()))
+    };
+    let waiting: Vec<_> = state.clients.waiting().filter_map(wants).collect();
+    for (id, wait) in waiting {
+        if let Some(answer) = try_again(engine, state, id, &wait, key) {
+            finish(state, id, answer);
         }
     }
 }
@@ -102,7 +100,7 @@ fn try_again(
 
 /// Ends a wait.
 pub(crate) fn finish(state: &mut State, id: ClientId, answer: Answer) {
-    state.clients.get_mut(id).waiting = None;
+    state.clients.stop_waiting(id);
     let reply = answer.unwrap_or_else(|refusal| {
         state.note(&refusal);
         refusal.into()
@@ -113,16 +111,12 @@ pub(crate) fn finish(state: &mut State, id: ClientId, answer: Answer) {
 /// Ends the waits whose time is up.
 pub(crate) fn give_up(state: &mut State) {
     let now_ms = state.time.now_ms();
-    let mut late: Vec<_> = state
-        .clients
-        .iter()
-        .filter_map(|(id, client)| {
-            let wait = &client.waiting.as_ref()?.wait;
-            let deadline = wait.deadline_ms.filter(|deadline| *deadline <= now_ms)?;
-            Some((deadline, id, wait.empty.clone()))
-        })
-        .collect();
-    late.sort_by_key(|(deadline, id, _)| (*deadline, *id));
+    let is_late = |(id, wait): (ClientId, &Wait)| {
+        let deadline = wait.deadline_ms.filter(|deadline| *deadline <= now_ms)?;
+        Some((deadline, id, wait.empty.clone()))
+    };
+    let mut late: Vec<_> = state.clients.waiting().filter_map(is_late).collect();
+    late.sort_by_key(|(deadline, _, _)| *deadline);
     for (_, id, empty) in late {
         finish(state, id, Ok(empty));
     }
@@ -130,15 +124,14 @@ pub(crate) fn give_up(state: &mut State) {
 
 /// When the first wait ends, in milliseconds since 1970.
 pub(crate) fn next_deadline_ms(state: &State) -> Option<i64> {
-    let waits = state.clients.iter();
-    waits
-        .filter_map(|(_, client)| client.waiting.as_ref()?.wait.deadline_ms)
-        .min()
+    let waits = state.clients.waiting();
+    waits.filter_map(|(_, wait)| wait.deadline_ms).min()
 }
 
 /// Sends away everybody who waits, because this server is a replica now.
 pub(crate) fn send_away(state: &mut State) {
-    for id in state.clients.waiting() {
+    let waiting: Vec<_> = state.clients.waiting().map(|(id, _)| id).collect();
+    for id in waiting {
         let text = "UNBLOCKED force unblock from blocking operation, instance state changed \
                     (master -> replica?)";
         finish(state, id, Err(Refusal::Text(text)));

@@ -229,22 +229,20 @@ fn unblock(state: &mut State, argv: &[&[u8]]) -> Answer {
     };
     let id = number::parse_integer(argv[2]).ok_or(Refusal::NotInteger)?;
     let waiting = state.clients.waiting();
-    let Some(id) = waiting.into_iter().find(|client| client.get() as i64 == id) else {
+    let found = waiting
+        .filter(|(client, _)| client.get() as i64 == id)
+        .map(|(client, wait)| (client, wait.empty.clone()))
+        .next();
+    let Some((client, empty)) = found else {
         return Ok(Reply::Integer(0));
     };
-    let empty = state
-        .clients
-        .get(id)
-        .waiting
-        .as_ref()
-        .map(|waiting| waiting.wait.empty.clone());
     let answer = match with_error {
         true => Err(Refusal::Text(
             "UNBLOCKED client unblocked via CLIENT UNBLOCK",
         )),
-        false => Ok(empty.unwrap_or(Reply::Nil)),
+        false => Ok(empty),
     };
-    waiting::finish(state, id, answer);
+    waiting::finish(state, client, answer);
     Ok(Reply::Integer(1))
 }
 

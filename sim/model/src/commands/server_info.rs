@@ -46,7 +46,7 @@ fn info(state: &mut State, argv: &[&[u8]]) -> Answer {
             format!(
                 "connected_clients:{}\r\nblocked_clients:{}\r\n",
                 state.clients.ids().len() - 1,
-                state.clients.waiting().len()
+                state.clients.waiting().count()
             )
         }),
         ("Memory", |_| "maxmemory_policy:noeviction\r\n".to_owned()),
