@@ -1,6 +1,7 @@
 //! The command line. It is a contract: scripts depend on it.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,6 +50,11 @@ pub(crate) enum Command {
     Stats,
     /// Move dead letters, oldest first, back to pending
     Redrive(Redrive),
+    /// Serve a model of Redis on a TCP port, for tests with any client; never for production
+    ///
+    /// It keeps everything in memory until SIGTERM or SIGINT ends it. Prints its URL once it
+    /// accepts connections.
+    Serve(Serve),
 }
 
 /// `publish`.
@@ -232,6 +238,40 @@ pub(crate) struct Redrive {
     /// The most dead letters to move [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max: Option<u64>,
+}
+
+/// `serve`.
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// The port; 0 is one that is free
+    #[arg(long, value_name = "N", default_value_t = 6379)]
+    pub(crate) port: u16,
+
+    /// The address to listen on. Anyone who reaches it may read and change everything
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+
+    /// The version of Redis to follow
+    #[arg(long, value_name = "PROFILE", default_value = "redis-7.0")]
+    pub(crate) profile: RedisVersion,
+
+    /// What clients have to say first [default: nothing]
+    #[arg(
+        long,
+        value_name = "PASSWORD",
+        env = "LEASELINE_SERVE_PASSWORD",
+        hide_env_values = true
+    )]
+    pub(crate) password: Option<String>,
+}
+
+/// A version of Redis that the model follows.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum RedisVersion {
+    #[value(name = "redis-7.0")]
+    Redis70,
+    #[value(name = "redis-7.2")]
+    Redis72,
 }
 
 #[cfg(test)]

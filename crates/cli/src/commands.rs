@@ -6,6 +6,7 @@ mod giving_back;
 pub(crate) mod publish;
 pub(crate) mod redrive;
 pub(crate) mod renew;
+pub(crate) mod serve;
 pub(crate) mod settle;
 pub(crate) mod stats;
 pub(crate) mod work;

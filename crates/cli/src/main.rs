@@ -87,5 +87,6 @@ async fn run(
         Command::Redrive(redrive) => {
             commands::redrive::run(&target, redrive, output, messages).await
         }
+        Command::Serve(serve) => commands::serve::run(serve, output, messages).await,
     }
 }

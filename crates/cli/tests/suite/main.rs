@@ -13,6 +13,7 @@ mod publishing;
 mod recovering;
 mod refusal;
 mod secrets;
+mod serving;
 mod settling;
 mod stage;
 mod stopping;
