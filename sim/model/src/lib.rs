@@ -29,6 +29,7 @@ mod commands;
 mod condition;
 mod dispatch;
 mod dump;
+mod dump_stream;
 mod fields;
 mod glob;
 mod keyspace;
@@ -43,6 +44,7 @@ mod session;
 mod shape;
 mod sorted_set;
 mod state;
+mod stream;
 #[cfg(test)]
 mod test_server;
 mod value;
@@ -55,6 +57,7 @@ pub use condition::Condition;
 pub use dump::{Content, Entry};
 #[cfg(feature = "listener")]
 pub use listener::{Handle, Listener};
+pub use dump_stream::{GroupContent, PendingContent, StreamContent};
 pub use reply::Reply;
 pub use server::{Options, Server};
 pub use shape::Protocol;

@@ -83,6 +83,8 @@ pub(crate) struct State {
     pub(crate) protocol: Protocol,
     /// Whether the one whose command runs may be made to wait.
     pub(crate) may_wait: bool,
+    /// Whether a script runs it.
+    pub(crate) in_script: bool,
     /// What clients are to get, in order, apart from the answer of the command that runs.
     pub(crate) outbox: Vec<(ClientId, Reply)>,
     /// Whether changes of keys are remembered, in `touched`.
@@ -107,6 +109,7 @@ impl State {
             client: ClientId::OWN,
             protocol: Protocol::default(),
             may_wait: false,
+            in_script: false,
             outbox: Vec::new(),
             recording: false,
             touched: Vec::new(),

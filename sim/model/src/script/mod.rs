@@ -212,6 +212,7 @@ impl Engine {
         let (database, protocol) = (state.selected(), state.protocol);
         let may_wait = mem::replace(&mut state.may_wait, false);
         state.protocol = Protocol::Resp2;
+        state.in_script = true;
         if self.time == ScriptTime::Frozen {
             state.time.freeze();
         }
@@ -240,6 +241,7 @@ impl Engine {
         state.select(database);
         state.protocol = protocol;
         state.may_wait = may_wait;
+        state.in_script = false;
         answer
     }
 }
