@@ -55,9 +55,9 @@ pub use client::ClientId;
 pub use clock::{Clock, ScriptTime};
 pub use condition::Condition;
 pub use dump::{Content, Entry};
+pub use dump_stream::{GroupContent, PendingContent, StreamContent};
 #[cfg(feature = "listener")]
 pub use listener::{Handle, Listener};
-pub use dump_stream::{GroupContent, PendingContent, StreamContent};
 pub use reply::Reply;
 pub use server::{Options, Server};
 pub use shape::Protocol;

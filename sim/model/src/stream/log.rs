@@ -13,6 +13,8 @@ pub(crate) enum NotAdded {
     NotGreater,
     /// No id is greater than the last one.
     Exhausted,
+    /// No id within the wanted millisecond is.
+    ExhaustedWithin,
 }
 
 /// What trimming keeps.
@@ -65,8 +67,10 @@ impl Log {
                 ms if ms > last.ms => StreamId { ms, sequence: 0 },
                 _ => after_last,
             },
-            // The next millisecond is not within the wanted one.
-            NewId::Within(ms) if ms == last.ms && after_last.ms == ms => after_last,
+            NewId::Within(ms) if ms == last.ms && after_last.ms != ms => {
+                return Err(NotAdded::ExhaustedWithin);
+            }
+            NewId::Within(ms) if ms == last.ms => after_last,
             NewId::Within(ms) => StreamId { ms, sequence: 0 },
             NewId::Exactly(id) => id,
         };
@@ -279,7 +283,7 @@ mod tests {
         };
         assert_eq!(log.add(NewId::Exactly(last_of_5), vec![], 0), Ok(last_of_5));
         let again = log.add(NewId::Within(5), vec![], 0);
-        assert_eq!(again, Err(NotAdded::NotGreater));
+        assert_eq!(again, Err(NotAdded::ExhaustedWithin));
         assert_eq!(log.add(NewId::Clock, vec![], 4), Ok(id(6)));
         log.add(NewId::Exactly(StreamId::MAX), vec![], 0).unwrap();
         assert_eq!(log.add(NewId::Clock, vec![], 4), Err(NotAdded::Exhausted));

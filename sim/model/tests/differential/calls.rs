@@ -1,5 +1,6 @@
 //! Random commands over a few keys of all types, wrong types and bad arguments included.
 
+use crate::calls_streams;
 use crate::random::Random;
 
 /// What stands for one argument, or for several.
@@ -39,7 +40,7 @@ const EXPIRE_OPTIONS: &[&str] = &["NX", "XX", "GT", "LT", "nx", "ZZ"];
 pub(crate) type Form = (&'static str, &'static [Slot]);
 
 /// The forms of calls, one list per family of commands.
-const FAMILIES: &[&[Form]] = &[COMMANDS];
+const FAMILIES: &[&[Form]] = &[COMMANDS, calls_streams::COMMANDS];
 
 /// Without `DBSIZE`: a real server counts expired keys until it sweeps them.
 const COMMANDS: &[Form] = &[
@@ -255,12 +256,17 @@ const INSTANTS: [&str; 7] = [
 pub(crate) fn call(random: &mut Random) -> Vec<String> {
     let all: usize = FAMILIES.iter().map(|family| family.len()).sum();
     let chosen = random.below(all);
-    let (name, slots) = FAMILIES
-        .iter()
-        .copied()
-        .flatten()
-        .nth(chosen)
-        .expect("fewer than all");
+    let form = FAMILIES.iter().copied().flatten().nth(chosen);
+    fill_form(random, form.expect("fewer than all"))
+}
+
+/// One call of one family.
+pub(crate) fn call_of(random: &mut Random, family: &[Form]) -> Vec<String> {
+    let chosen = random.below(family.len());
+    fill_form(random, &family[chosen])
+}
+
+fn fill_form(random: &mut Random, (name, slots): &Form) -> Vec<String> {
     let mut words = vec![match random.below(3) {
         0 => name.to_lowercase(),
         _ => (*name).to_owned(),
