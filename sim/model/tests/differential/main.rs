@@ -17,6 +17,7 @@ mod wire;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use calls_streams::{Filler, NearCalls};
 use leaseline_redis_model::{Clock, Entry, Options, Profile, Protocol, Reply, Server};
 use random::Random;
 use real_server::RealServer;
@@ -65,13 +66,13 @@ impl Pair {
         self.real.execute(&[b"SCRIPT", b"FLUSH"]);
     }
 
-    fn compare_words(&mut self, words: &[String], context: &str) {
+    fn compare_words(&mut self, words: &[String], context: &str) -> Reply {
         let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-        self.compare(&argv, context);
+        self.compare(&argv, context)
     }
 
     /// Runs one call on both and panics if the replies differ.
-    fn compare(&mut self, argv: &[&[u8]], context: &str) {
+    fn compare(&mut self, argv: &[&[u8]], context: &str) -> Reply {
         let real = self.real.execute(argv);
         let model = self.model.execute(argv);
         let tolerance = match argv[0].to_ascii_uppercase().as_slice() {
@@ -86,6 +87,7 @@ impl Pair {
             "{context}\n call: {}\n real: {real:?}\nmodel: {model:?}",
             show(argv)
         );
+        model
     }
 
     /// Whether two replies to the same call are the same bytes, but for times near each other.
@@ -184,9 +186,24 @@ fn streams_answer_alike() {
 }
 
 #[test]
+fn streams_that_are_used_answer_alike() {
+    let test = "streams_that_are_used_answer_alike";
+    for_each_seed(test, 100, |pair, random, context| {
+        let mut calls = NearCalls::default();
+        for step in 0..300 {
+            let reply = pair.compare_words(&calls.call(random), context);
+            calls.learn(&reply);
+            if step % 10 == 9 {
+                pair.compare_dumps(context);
+            }
+        }
+    });
+}
+
+#[test]
 fn stream_nodes_end_alike() {
     for_each_seed("stream_nodes_end_alike", 10, |pair, random, context| {
-        let mut filler = calls_streams::Filler::default();
+        let mut filler = Filler::default();
         for _ in 0..3000 {
             pair.compare_words(&filler.call(random), context);
         }
