@@ -12,7 +12,7 @@ mod list_ends;
 mod list_items;
 mod pubsub;
 mod replication;
-mod scripting;
+pub(crate) mod scripting;
 mod server_info;
 mod stream_claim;
 mod stream_group;

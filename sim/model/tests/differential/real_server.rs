@@ -3,46 +3,42 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use leaseline_redis_model::{Content, Entry, Reply};
+use leaseline_redis_model::{Content, Entry, Protocol, Reply};
 use tempfile::TempDir;
 
 use crate::real_stream;
-use crate::wire::Wire;
+use crate::wire::{self, Wire};
 
 /// A server without persistence, on a socket in a directory of its own. It ends with this value.
 pub(crate) struct RealServer {
     process: Child,
-    wire: Wire,
-    /// For looking at the data without a change to what the other has chosen.
+    /// For looking at the data without a change to what the clients have chosen.
     observer: Wire,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl RealServer {
     /// Starts one, or says why there is none.
     pub(crate) fn start() -> Result<Self, String> {
         let directory = TempDir::new().map_err(|error| error.to_string())?;
-        let socket = directory.path().join("redis.sock");
         let mut process = Command::new("redis-server")
             .args(["--port", "0", "--save", "", "--appendonly", "no"])
             .arg("--unixsocket")
-            .arg(&socket)
+            .arg(socket(&directory))
             .arg("--dir")
             .arg(directory.path())
             .stdout(Stdio::null())
             .spawn()
             .map_err(|error| format!("redis-server does not start: {error}"))?;
-        let wires = connect(&socket).and_then(|wire| Ok((wire, connect(&socket)?)));
-        match wires {
-            Ok((wire, observer)) => Ok(RealServer {
+        match connect(&socket(&directory)) {
+            Ok(observer) => Ok(RealServer {
                 process,
-                wire,
                 observer,
-                _directory: directory,
+                directory,
             }),
             Err(error) => {
                 stop(&mut process);
@@ -51,8 +47,13 @@ impl RealServer {
         }
     }
 
+    /// Another connection.
+    pub(crate) fn connect(&self) -> Wire {
+        connect(&socket(&self.directory)).unwrap_or_else(|error| gone(&error))
+    }
+
     pub(crate) fn version(&mut self) -> String {
-        let info = self.execute(&[b"INFO", b"server"]);
+        let info = self.look(&[b"INFO", b"server"]);
         let Reply::Bulk(info) = info else {
             return String::new();
         };
@@ -63,16 +64,25 @@ impl RealServer {
         line.unwrap_or_default().to_owned()
     }
 
-    pub(crate) fn execute(&mut self, argv: &[&[u8]]) -> Reply {
-        answer(&mut self.wire, argv)
+    /// Removes all data and scripts.
+    pub(crate) fn clear(&mut self) {
+        for argv in [&[&b"FLUSHALL"[..]][..], &[b"SCRIPT", b"FLUSH"]] {
+            self.look(argv);
+        }
     }
 
-    fn look(&mut self, argv: &[&[u8]]) -> Reply {
-        answer(&mut self.observer, argv)
+    /// Runs a call that no client made.
+    pub(crate) fn look(&mut self, argv: &[&[u8]]) -> Reply {
+        let bytes = self
+            .observer
+            .call(argv)
+            .unwrap_or_else(|error| gone(&error));
+        wire::reply(&bytes, Protocol::Resp2).expect("a reply")
     }
 
-    /// Every key, in the form of the model's own dump.
-    pub(crate) fn dump(&mut self) -> BTreeMap<Vec<u8>, Entry> {
+    /// Every key of a database, in the form of the model's own dump.
+    pub(crate) fn dump(&mut self, database: usize) -> BTreeMap<Vec<u8>, Entry> {
+        self.look(&[b"SELECT", database.to_string().as_bytes()]);
         let keys = bulks(self.look(&[b"KEYS", b"*"]));
         let entry = |key: Vec<u8>| {
             let expires_at_ms = match self.look(&[b"PEXPIRETIME", &key]) {
@@ -132,11 +142,12 @@ fn stop(process: &mut Child) {
     let _ = process.wait();
 }
 
-fn answer(wire: &mut Wire, argv: &[&[u8]]) -> Reply {
-    match wire.call(argv) {
-        Ok(reply) => reply,
-        Err(error) => panic!("the real server is gone: {error}"),
-    }
+fn gone(error: &io::Error) -> ! {
+    panic!("the real server is gone: {error}");
+}
+
+fn socket(directory: &TempDir) -> PathBuf {
+    directory.path().join("redis.sock")
 }
 
 fn connect(socket: &Path) -> io::Result<Wire> {
@@ -144,7 +155,7 @@ fn connect(socket: &Path) -> io::Result<Wire> {
     loop {
         match UnixStream::connect(socket) {
             Err(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(10)),
-            stream => return Ok(Wire::new(stream?)),
+            stream => return Wire::new(stream?),
         }
     }
 }

@@ -1,18 +1,79 @@
-//! Replies with times in them: the clocks of the two servers differ a little.
+//! Times in replies and in data: the clocks of the two servers differ a little.
 
-use leaseline_redis_model::Reply;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A reply to a call with 0 in place of each time, and the times.
-pub(crate) fn taken_out(argv: &[&[u8]], reply: &Reply) -> (Reply, Vec<i64>) {
-    let mut times = Vec::new();
-    let has_times = [&b"XPENDING"[..], b"XINFO"];
-    let reply = match argv {
-        [name, ..] if has_times.iter().any(|word| name.eq_ignore_ascii_case(word)) => {
-            without_times(reply, &mut times)
-        }
-        _ => reply.clone(),
+use leaseline_redis_model::{Protocol, Reply};
+
+use crate::wire;
+
+/// How far the two clocks may be apart.
+pub(crate) const TOLERANCE_MS: i64 = 2000;
+
+/// Whether two replies to the same call are the same bytes, but for times near each other.
+pub(crate) fn same_reply(argv: &[&[u8]], protocol: Protocol, real: &[u8], model: &[u8]) -> bool {
+    if same_text(real, model) {
+        return true;
+    }
+    let name = argv.first().map(|name| name.to_ascii_uppercase());
+    let tolerance = match name.as_deref() {
+        Some(b"TTL" | b"EXPIRETIME") => 2,
+        Some(b"PTTL" | b"PEXPIRETIME") => TOLERANCE_MS,
+        Some(b"XPENDING" | b"XINFO") => TOLERANCE_MS,
+        _ => return false,
     };
-    (reply, times)
+    let (Some(real), Some(model)) = (wire::reply(real, protocol), wire::reply(model, protocol))
+    else {
+        return false;
+    };
+    match (&real, &model) {
+        (Reply::Integer(real), Reply::Integer(model)) => {
+            near(*real, *model, tolerance) && (*real < 0) == (*model < 0)
+        }
+        _ => {
+            let (mut real_times, mut model_times) = (Vec::new(), Vec::new());
+            without_times(&real, &mut real_times) == without_times(&model, &mut model_times)
+                && all_near(&real_times, &model_times)
+        }
+    }
+}
+
+/// Whether two texts are the same but for times near each other: milliseconds since 1970 that are
+/// less than a day away.
+pub(crate) fn same_text(real: &[u8], model: &[u8]) -> bool {
+    real == model || {
+        let (real, real_times) = without_dates(real);
+        let (model, model_times) = without_dates(model);
+        real == model && all_near(&real_times, &model_times)
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis() as i64)
+}
+
+fn near(real: i64, model: i64, tolerance: i64) -> bool {
+    real.abs_diff(model) <= tolerance.unsigned_abs()
+}
+
+fn all_near(real: &[i64], model: &[i64]) -> bool {
+    let mut pairs = real.iter().zip(model);
+    real.len() == model.len() && pairs.all(|(real, model)| near(*real, *model, TOLERANCE_MS))
+}
+
+fn without_dates(text: &[u8]) -> (Vec<u8>, Vec<i64>) {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+    let now = now_ms();
+    let (mut rest, mut times) = (Vec::new(), Vec::new());
+    for run in text.chunk_by(|one, two| one.is_ascii_digit() == two.is_ascii_digit()) {
+        let number = str::from_utf8(run).ok().and_then(|run| run.parse().ok());
+        match number {
+            Some(time) if near(time, now, DAY_MS) => times.push(time),
+            _ => rest.extend_from_slice(run),
+        }
+    }
+    (rest, times)
 }
 
 /// A reply of a command on pending entries without its times, which go into the list.
