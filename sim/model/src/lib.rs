@@ -45,6 +45,7 @@ mod shape;
 mod sorted_set;
 mod state;
 mod stream;
+mod support;
 #[cfg(test)]
 mod test_server;
 mod value;
@@ -62,3 +63,4 @@ pub use reply::Reply;
 pub use server::{Options, Server};
 pub use shape::Protocol;
 pub use state::Profile;
+pub use support::{CommandSupport, Support, commands};

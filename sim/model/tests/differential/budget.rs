@@ -29,33 +29,44 @@ fn setting(name: &str) -> Option<u64> {
     value.parse().ok()
 }
 
-/// Says every few seconds how far a long run is.
-pub(crate) struct Progress {
+/// Says how far a long run is.
+pub(crate) struct Progress<'a> {
+    scenario: &'a Scenario,
+    seeds: Range<u64>,
     next: Instant,
 }
 
-impl Progress {
+impl<'a> Progress<'a> {
     const EVERY: Duration = Duration::from_secs(5);
 
-    pub(crate) fn new() -> Self {
-        Progress {
+    pub(crate) fn new(scenario: &'a Scenario, seeds: Range<u64>) -> Self {
+        let progress = Progress {
+            scenario,
+            seeds,
             next: Instant::now() + Self::EVERY,
+        };
+        if setting("COMMANDS").is_some() {
+            progress.tell(progress.seeds.start);
+        }
+        progress
+    }
+
+    /// Says it every few seconds.
+    pub(crate) fn step(&mut self, seed: u64) {
+        if Instant::now() >= self.next {
+            self.next = Instant::now() + Self::EVERY;
+            self.tell(seed);
         }
     }
 
-    pub(crate) fn tell(&mut self, scenario: &Scenario, seed: u64, seeds: &Range<u64>) {
-        if Instant::now() < self.next {
-            return;
-        }
-        self.next = Instant::now() + Self::EVERY;
-        let (done, all) = (seed - seeds.start, seeds.end - seeds.start);
+    fn tell(&self, seed: u64) {
+        let Scenario { name, calls, .. } = self.scenario;
+        let done = (seed - self.seeds.start) * calls;
+        let all = (self.seeds.end - self.seeds.start) * calls;
         // Not through `eprintln`, which the test harness would swallow.
         let _ = writeln!(
             std::io::stderr(),
-            "{}: {} of {} calls, seed {seed}",
-            scenario.name,
-            done * scenario.calls,
-            all * scenario.calls
+            "{name}: {done} of {all} calls, seed {seed}"
         );
     }
 }

@@ -28,9 +28,9 @@ impl Scenario {
             return;
         };
         let seeds = budget::seeds(self);
-        let mut progress = Progress::new();
-        for seed in seeds.clone() {
-            progress.tell(self, seed, &seeds);
+        let mut progress = Progress::new(self, seeds.clone());
+        for seed in seeds {
+            progress.step(seed);
             if let Err(difference) = self.try_seed(&mut pair, seed) {
                 let (steps, difference) = shortened(&mut pair, difference);
                 panic!("{}", self.report(seed, &steps, &difference));
