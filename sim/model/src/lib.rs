@@ -30,6 +30,8 @@ mod condition;
 mod dispatch;
 mod dump;
 mod dump_stream;
+#[cfg(feature = "planted-faults")]
+mod fault;
 mod fields;
 mod glob;
 mod keyspace;
@@ -57,6 +59,8 @@ pub use clock::{Clock, ScriptTime};
 pub use condition::Condition;
 pub use dump::{Content, Entry};
 pub use dump_stream::{GroupContent, PendingContent, StreamContent};
+#[cfg(feature = "planted-faults")]
+pub use fault::Fault;
 #[cfg(feature = "listener")]
 pub use listener::{Handle, Listener};
 pub use reply::Reply;

@@ -92,6 +92,9 @@ pub(crate) struct State {
     touched: Vec<(usize, Vec<u8>)>,
     /// What was asked for and could not be modelled, in order.
     pub(crate) unsupported: Vec<String>,
+    /// The mistake that is made.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fault: Option<crate::fault::Fault>,
 }
 
 impl State {
@@ -114,6 +117,8 @@ impl State {
             recording: false,
             touched: Vec::new(),
             unsupported: Vec::new(),
+            #[cfg(feature = "planted-faults")]
+            fault: None,
         }
     }
 

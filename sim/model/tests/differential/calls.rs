@@ -260,6 +260,19 @@ pub(crate) fn call(random: &mut Random) -> Vec<String> {
     fill_form(random, form.expect("fewer than all"))
 }
 
+/// What a sequence is made of: everything, or what begins with the letters of a few. Of fewer
+/// commands, more find the values of others.
+pub(crate) fn some_forms(random: &mut Random) -> Vec<Form> {
+    let mut forms: Vec<Form> = FAMILIES.iter().copied().flatten().copied().collect();
+    if random.one_in(2) {
+        let letters: Vec<_> = (0..3)
+            .map(|_| forms[random.below(forms.len())].0.chars().next())
+            .collect();
+        forms.retain(|(name, _)| letters.contains(&name.chars().next()));
+    }
+    forms
+}
+
 /// One call of one family.
 pub(crate) fn call_of(random: &mut Random, family: &[Form]) -> Vec<String> {
     let chosen = random.below(family.len());

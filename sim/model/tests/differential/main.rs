@@ -11,6 +11,8 @@ mod calls_streams;
 mod expiry;
 mod keys;
 mod pair;
+#[cfg(feature = "planted-faults")]
+mod planted_faults;
 mod queue;
 mod random;
 mod real_server;
@@ -37,8 +39,9 @@ const COMMANDS: Scenario = Scenario {
         if random.one_in(3) {
             pair.speak_resp3(0)?;
         }
+        let forms = calls::some_forms(random);
         for _ in 0..200 {
-            pair.call_words(&calls::call(random))?;
+            pair.call_words(&calls::call_of(random, &forms))?;
         }
         Ok(())
     },
@@ -157,6 +160,12 @@ const NUMBERS: Scenario = Scenario {
     one_in: 5,
     play: write_numbers,
 };
+
+/// All of them, for tests of the comparison itself.
+#[cfg(feature = "planted-faults")]
+const SCENARIOS: [&Scenario; 7] = [
+    &COMMANDS, &SESSIONS, &EXPIRY, &SCRIPTS, &QUEUE, &JSON, &NUMBERS,
+];
 
 fn write_numbers(pair: &mut Pair, random: &mut Random) -> Played {
     const SCRIPT: &[u8] = b"\

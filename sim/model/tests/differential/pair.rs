@@ -61,6 +61,12 @@ impl Pair {
         None
     }
 
+    /// Makes the model make a mistake from now on.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fn plant(&mut self, fault: leaseline_redis_model::Fault) {
+        self.model.plant(fault);
+    }
+
     /// Empties both and lets all clients go.
     pub(crate) fn clear(&mut self) {
         self.clients.clear();

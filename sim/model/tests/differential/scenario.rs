@@ -61,7 +61,7 @@ impl Scenario {
 }
 
 /// Leaves out of what was done whatever the servers differ without.
-fn shortened(pair: &mut Pair, mut difference: Difference) -> (Vec<Step>, Difference) {
+pub(crate) fn shortened(pair: &mut Pair, mut difference: Difference) -> (Vec<Step>, Difference) {
     let mut steps = pair.take_steps();
     let mut size = steps.len().div_ceil(2);
     while size > 0 {
