@@ -17,16 +17,19 @@ pub enum Fault {
     DecrementWraps,
     /// `EXEC` runs although a watched key has changed.
     WatchSeesNothing,
+    /// Scripts get an empty string for a missing value.
+    MissingIsEmptyInScripts,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Fault; 5] = [
+    pub const ALL: [Fault; 6] = [
         Fault::RemovesFromHead,
         Fault::GreaterNeverAdds,
         Fault::GreaterThanEndless,
         Fault::DecrementWraps,
         Fault::WatchSeesNothing,
+        Fault::MissingIsEmptyInScripts,
     ];
 }
 

@@ -64,10 +64,15 @@ impl Active<'_> {
         {
             return Reply::Error(failure.line.clone());
         }
-        self.checked_call(argv).unwrap_or_else(|refusal| {
+        let reply = self.checked_call(argv).unwrap_or_else(|refusal| {
             self.state.note(&refusal);
             refusal.into()
-        })
+        });
+        #[cfg(feature = "planted-faults")]
+        if reply == Reply::Nil && self.state.makes(crate::Fault::MissingIsEmptyInScripts) {
+            return Reply::bulk("");
+        }
+        reply
     }
 
     /// The checks in the order in which Redis makes them, then the command.

@@ -164,7 +164,7 @@ const NUMBERS: Scenario = Scenario {
 /// All of them, for tests of the comparison itself.
 #[cfg(feature = "planted-faults")]
 const SCENARIOS: [&Scenario; 7] = [
-    &COMMANDS, &SESSIONS, &EXPIRY, &SCRIPTS, &QUEUE, &JSON, &NUMBERS,
+    &COMMANDS, &EXPIRY, &SCRIPTS, &QUEUE, &JSON, &NUMBERS, &SESSIONS,
 ];
 
 fn write_numbers(pair: &mut Pair, random: &mut Random) -> Played {
