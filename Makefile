@@ -1,6 +1,6 @@
 # Each target does the set-up that it needs by itself and asks nothing.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint component
+.PHONY: help setup demo test diff lint component
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -13,6 +13,9 @@ demo: component ## a tour of the queue in a few seconds (the first build takes a
 
 test: ## all tests, with real Redis and, where Python 3.12 is found, the original library
 	@scripts/test.sh
+
+diff: ## the Redis model and a real Redis side by side; N=100000 commands, ONLY= one test, SEED= from there
+	@N='$(N)' ONLY='$(ONLY)' SEED='$(SEED)' scripts/diff.sh
 
 lint: component ## formatting, clippy, documentation, wording
 	@scripts/lint.sh

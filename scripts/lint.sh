@@ -12,7 +12,7 @@ step "formatting"
 cargo fmt --all --check
 
 step "clippy"
-cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
+cargo clippy --quiet --locked --workspace --all-targets --all-features -- --deny warnings
 
 step "documentation"
 RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --locked --workspace --no-deps --document-private-items

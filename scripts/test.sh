@@ -50,8 +50,12 @@ if command -v cargo-nextest >/dev/null 2>&1; then
     cargo test --locked --workspace --doc
     step "tests"
     cargo nextest run --locked --workspace
+    step "planted faults"
+    cargo nextest run --locked -p leaseline-redis-model --features planted-faults planted
 else
     step "tests"
     cargo test --locked --workspace --no-fail-fast
+    step "planted faults"
+    cargo test --locked -p leaseline-redis-model --features planted-faults planted
 fi
 passed=yes

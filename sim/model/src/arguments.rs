@@ -3,6 +3,7 @@
 use crate::number;
 use crate::refusal::Refusal;
 use crate::sorted_set::{Bound, ScoreRange};
+use crate::stream::StreamId;
 
 /// A 64-bit integer.
 pub(crate) fn integer(text: &[u8]) -> Result<i64, Refusal> {
@@ -47,6 +48,32 @@ fn bound(text: &[u8]) -> Result<Bound, Refusal> {
         score: number.value,
         exclusive,
     })
+}
+
+/// The id of a stream's entry.
+pub(crate) fn stream_id(text: &[u8]) -> Result<StreamId, Refusal> {
+    StreamId::parse(text, 0).ok_or(Refusal::StreamId)
+}
+
+/// The first id of a range; `(` before it leaves it out.
+pub(crate) fn range_start(text: &[u8]) -> Result<StreamId, Refusal> {
+    match text {
+        [b'(', rest @ ..] if !rest.is_empty() => stream_id(rest)?
+            .next()
+            .ok_or(Refusal::Text("ERR invalid start ID for the interval")),
+        _ => StreamId::parse_end(text, 0).ok_or(Refusal::StreamId),
+    }
+}
+
+/// The last id of a range, likewise.
+pub(crate) fn range_end(text: &[u8]) -> Result<StreamId, Refusal> {
+    match text {
+        [b'(', rest @ ..] if !rest.is_empty() => StreamId::parse(rest, u64::MAX)
+            .ok_or(Refusal::StreamId)?
+            .previous()
+            .ok_or(Refusal::Text("ERR invalid end ID for the interval")),
+        _ => StreamId::parse_end(text, u64::MAX).ok_or(Refusal::StreamId),
+    }
 }
 
 /// Whether an argument is this word, in any case.

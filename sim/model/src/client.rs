@@ -34,6 +34,8 @@ pub(crate) struct Transaction {
     pub(crate) failed: bool,
     /// Whether one of the calls writes.
     pub(crate) writes: bool,
+    /// Whether one of the calls is refused when memory is full.
+    pub(crate) needs_memory: bool,
 }
 
 /// A key that must not change before `EXEC`.

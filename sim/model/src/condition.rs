@@ -86,44 +86,20 @@ impl Conditions {
         self.refuse_write()
     }
 
-    /// Why a script may not start, if it may not. `declared` is whether it has a shebang line,
-    /// which is what makes its flags count.
-    pub(crate) fn refuse_script(
-        &self,
-        declared: bool,
-        no_writes: bool,
-        allow_stale: bool,
-    ) -> Result<(), Refusal> {
-        if self.none() {
+    /// Why a script may not start, if it may not. `declared` is whether it has a shebang line.
+    /// Only one that `EXEC` runs is still to be asked: a call by itself goes by the same flags.
+    pub(crate) fn refuse_script(&self, declared: bool, allow_stale: bool) -> Result<(), Refusal> {
+        if !self.holds(Condition::MasterLinkDown) {
             return Ok(());
         }
-        let stale = self.holds(Condition::MasterLinkDown);
-        if stale && !declared {
+        if !declared {
             return Err(Refusal::Text(MASTER_DOWN));
         }
-        if stale && !allow_stale {
+        if !allow_stale {
             return Err(Refusal::Text(
                 "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' \
                  and 'allow-stale' flag is not set on the script.",
             ));
-        }
-        if !declared || no_writes {
-            return Ok(());
-        }
-        if self.holds(Condition::ReadOnly) {
-            return Err(Refusal::Text(
-                "READONLY Can not run script with write flag on readonly replica",
-            ));
-        }
-        if self.holds(Condition::SnapshotFailed) {
-            return Err(Refusal::Text(
-                "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to \
-                 persist to disk. Writable scripts are blocked. Use 'no-writes' flag for read \
-                 only scripts.",
-            ));
-        }
-        if self.holds(Condition::TooFewReplicas) {
-            return Err(Refusal::Text(TOO_FEW_REPLICAS));
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! What happens to a call before its command runs: the checks of Redis, in its order.
 
 use crate::client::Transaction;
-use crate::commands::{self, Command, Run};
+use crate::commands::table::Flags;
+use crate::commands::{self, Command, Run, scripting};
 use crate::condition::{BUSY, Condition, LOADING, MASTER_DOWN};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
@@ -15,11 +16,12 @@ pub(crate) fn call(engine: &mut Engine, state: &mut State, argv: &[&[u8]]) -> An
         if !command.accepts(argv.len()) {
             return Err(Refusal::Arity(command.name.to_owned()));
         }
-        check(state, command)?;
-        Ok(command)
+        let flags = scripting::flags(engine, command, argv);
+        check(state, command, flags)?;
+        Ok((command, flags))
     });
-    let command = match checked {
-        Ok(command) => command,
+    let (command, flags) = match checked {
+        Ok(checked) => checked,
         Err(refusal) => return Err(reject(state, argv, refusal)),
     };
     let client = state.clients.get_mut(state.client);
@@ -32,7 +34,7 @@ pub(crate) fn call(engine: &mut Engine, state: &mut State, argv: &[&[u8]]) -> An
         if command.flags.subscribes {
             return Err(Refusal::unsupported("subscriptions in a transaction"));
         }
-        queue(transaction, command, argv);
+        queue(transaction, flags, argv);
         return Ok(Reply::Status("QUEUED".to_owned()));
     }
     run(engine, state, command, argv)
@@ -56,19 +58,16 @@ fn ends_queueing(command: &Command) -> bool {
     ["exec", "discard", "multi", "watch", "quit", "reset"].contains(&command.name)
 }
 
-fn queue(transaction: &mut Transaction, command: &Command, argv: &[&[u8]]) {
-    transaction.writes |= command.flags.write;
+fn queue(transaction: &mut Transaction, flags: Flags, argv: &[&[u8]]) {
+    transaction.writes |= flags.write;
+    transaction.needs_memory |= flags.deny_oom;
     let call = argv.iter().map(|word| word.to_vec()).collect();
     transaction.calls.push(call);
 }
 
-/// A refused call spoils the transaction, and a refused `EXEC` ends it.
+/// A refused call spoils the transaction, and a refused `EXEC` ends it, if there is one.
 fn reject(state: &mut State, argv: &[&[u8]], refusal: Refusal) -> Refusal {
     let client = state.clients.get_mut(state.client);
-    let Some(transaction) = &mut client.transaction else {
-        return refusal;
-    };
-    transaction.failed = true;
     if argv[0].eq_ignore_ascii_case(b"exec") {
         client.end_transaction();
         return Refusal::Line(format!(
@@ -76,12 +75,14 @@ fn reject(state: &mut State, argv: &[&[u8]], refusal: Refusal) -> Refusal {
             refusal.without_code()
         ));
     }
+    if let Some(transaction) = &mut client.transaction {
+        transaction.failed = true;
+    }
     refusal
 }
 
-fn check(state: &State, command: &Command) -> Result<(), Refusal> {
+fn check(state: &State, command: &Command, mut flags: Flags) -> Result<(), Refusal> {
     let client = state.clients.get(state.client);
-    let flags = command.flags;
     if !client.authenticated && !flags.no_auth {
         return Err(Refusal::Text("NOAUTH Authentication required."));
     }
@@ -94,19 +95,22 @@ fn check(state: &State, command: &Command) -> Result<(), Refusal> {
     if state.conditions.none() && !client.only_listens() {
         return Ok(());
     }
+    if let Some(transaction) = &client.transaction
+        && command.name == "exec"
+    {
+        flags.write |= transaction.writes;
+        flags.deny_oom |= transaction.needs_memory;
+    }
     let conditions = &state.conditions;
     if conditions.holds(Condition::OutOfMemory)
         && (flags.deny_oom || in_transaction && !passes_when_full(command))
     {
         return Err(Refusal::OutOfMemory);
     }
-    let writes = flags.write
-        || command.name == "exec"
-            && (client.transaction.as_ref()).is_some_and(|transaction| transaction.writes);
-    if writes || command.name == "ping" {
+    if flags.write || command.name == "ping" {
         conditions.refuse_snapshot()?;
     }
-    if writes {
+    if flags.write {
         conditions.refuse_write()?;
     }
     if client.only_listens() && !is_for_listeners(command) {

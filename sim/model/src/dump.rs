@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::dump_stream::StreamContent;
 use crate::keyspace::Slot;
 use crate::value::Value;
 
@@ -25,6 +26,8 @@ pub enum Content {
     Hash(BTreeMap<Vec<u8>, Vec<u8>>),
     /// A sorted set, lowest score first.
     SortedSet(Vec<(Vec<u8>, f64)>),
+    /// A stream with its groups.
+    Stream(StreamContent),
 }
 
 impl Content {
@@ -35,6 +38,7 @@ impl Content {
             Content::List(_) => "list",
             Content::Hash(_) => "hash",
             Content::SortedSet(_) => "zset",
+            Content::Stream(_) => "stream",
         }
     }
 }
@@ -55,6 +59,7 @@ impl From<&Slot> for Entry {
                     .map(|(member, score)| (member.to_vec(), score))
                     .collect(),
             ),
+            Value::Stream(stream) => Content::Stream(StreamContent::from(stream)),
         };
         Entry {
             content,

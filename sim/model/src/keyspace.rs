@@ -47,6 +47,11 @@ impl Keyspace {
         }
     }
 
+    /// Says that those who wait for a key are to be tried again, though it was not written.
+    pub(crate) fn wake(&mut self, key: &[u8]) {
+        self.touch(key);
+    }
+
     /// Starts or stops remembering what is touched.
     pub(crate) fn record_touches(&mut self, on: bool) {
         match (on, &self.touched) {

@@ -29,6 +29,9 @@ mod commands;
 mod condition;
 mod dispatch;
 mod dump;
+mod dump_stream;
+#[cfg(feature = "planted-faults")]
+mod fault;
 mod fields;
 mod glob;
 mod keyspace;
@@ -43,6 +46,8 @@ mod session;
 mod shape;
 mod sorted_set;
 mod state;
+mod stream;
+mod support;
 #[cfg(test)]
 mod test_server;
 mod value;
@@ -53,9 +58,13 @@ pub use client::ClientId;
 pub use clock::{Clock, ScriptTime};
 pub use condition::Condition;
 pub use dump::{Content, Entry};
+pub use dump_stream::{GroupContent, PendingContent, StreamContent};
+#[cfg(feature = "planted-faults")]
+pub use fault::Fault;
 #[cfg(feature = "listener")]
 pub use listener::{Handle, Listener};
 pub use reply::Reply;
 pub use server::{Options, Server};
 pub use shape::Protocol;
 pub use state::Profile;
+pub use support::{CommandSupport, Support, commands};

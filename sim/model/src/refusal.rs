@@ -28,6 +28,8 @@ pub(crate) enum Refusal {
     NotANumber,
     #[error("ERR no such key")]
     NoSuchKey,
+    #[error("ERR Invalid stream ID specified as stream command argument")]
+    StreamId,
     #[error("ERR index out of range")]
     IndexOutOfRange,
     #[error("ERR invalid expire time in '{0}' command")]

@@ -32,7 +32,7 @@ pub struct Options {
 ///
 /// Its Lua state is dear to make, so servers pass theirs on: see [`Server::new`].
 pub struct Server {
-    state: State,
+    pub(crate) state: State,
     engine: Engine,
 }
 
@@ -216,7 +216,13 @@ impl Server {
     /// Makes the server as [`Server::new`] would, with another clock, and keeps what is dear: the
     /// Lua state and the compiled scripts. Clients see an empty script cache all the same.
     pub fn reset(&mut self, clock: Clock) {
+        #[cfg(feature = "planted-faults")]
+        let fault = self.state.fault;
         self.state = State::new(self.state.profile, Time::new(clock));
+        #[cfg(feature = "planted-faults")]
+        {
+            self.state.fault = fault;
+        }
         self.engine.reset();
     }
 

@@ -73,6 +73,19 @@ impl Shape {
         }
     }
 
+    /// A map: an array of pairs in RESP2, as `XREAD` answers.
+    pub(crate) fn map_or_pairs(self, pairs: impl IntoIterator<Item = (Reply, Reply)>) -> Reply {
+        match self.is_new() {
+            true => self.map(pairs),
+            false => Reply::Array(
+                pairs
+                    .into_iter()
+                    .map(|(one, two)| Reply::Array(vec![one, two]))
+                    .collect(),
+            ),
+        }
+    }
+
     /// A message that nobody asked for: an array in RESP2.
     pub(crate) fn push(self, items: Vec<Reply>) -> Reply {
         match self.is_new() {

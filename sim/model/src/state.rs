@@ -83,6 +83,8 @@ pub(crate) struct State {
     pub(crate) protocol: Protocol,
     /// Whether the one whose command runs may be made to wait.
     pub(crate) may_wait: bool,
+    /// Whether a script runs it.
+    pub(crate) in_script: bool,
     /// What clients are to get, in order, apart from the answer of the command that runs.
     pub(crate) outbox: Vec<(ClientId, Reply)>,
     /// Whether changes of keys are remembered, in `touched`.
@@ -90,6 +92,9 @@ pub(crate) struct State {
     touched: Vec<(usize, Vec<u8>)>,
     /// What was asked for and could not be modelled, in order.
     pub(crate) unsupported: Vec<String>,
+    /// The mistake that is made.
+    #[cfg(feature = "planted-faults")]
+    pub(crate) fault: Option<crate::fault::Fault>,
 }
 
 impl State {
@@ -107,10 +112,13 @@ impl State {
             client: ClientId::OWN,
             protocol: Protocol::default(),
             may_wait: false,
+            in_script: false,
             outbox: Vec::new(),
             recording: false,
             touched: Vec::new(),
             unsupported: Vec::new(),
+            #[cfg(feature = "planted-faults")]
+            fault: None,
         }
     }
 

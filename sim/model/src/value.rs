@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::fields::Fields;
 use crate::sorted_set::SortedSet;
+use crate::stream::Stream;
 
 /// A list value.
 pub(crate) type List = VecDeque<Vec<u8>>;
@@ -15,6 +16,7 @@ pub(crate) enum Value {
     List(List),
     Hash(Fields),
     SortedSet(SortedSet),
+    Stream(Stream),
 }
 
 impl Value {
@@ -25,13 +27,14 @@ impl Value {
             Value::List(_) => "list",
             Value::Hash(_) => "hash",
             Value::SortedSet(_) => "zset",
+            Value::Stream(_) => "stream",
         }
     }
 
-    /// Whether the key must go: Redis keeps no empty collection.
+    /// Whether the key must go: Redis keeps no empty collection but a stream.
     pub(crate) fn is_empty_collection(&self) -> bool {
         match self {
-            Value::Text(_) => false,
+            Value::Text(_) | Value::Stream(_) => false,
             Value::List(list) => list.is_empty(),
             Value::Hash(fields) => fields.len() == 0,
             Value::SortedSet(set) => set.len() == 0,
@@ -66,3 +69,4 @@ kind!(Vec<u8>, Text);
 kind!(List, List);
 kind!(Fields, Hash);
 kind!(SortedSet, SortedSet);
+kind!(Stream, Stream);

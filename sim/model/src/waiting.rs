@@ -32,6 +32,10 @@ pub(crate) fn settle_changes(engine: &mut Engine, state: &mut State) {
 /// Marks the clients whose watched keys changed. That a key which had expired before the watch
 /// began is now removed is no change.
 fn break_watches(state: &mut State, touched: &[(usize, Vec<u8>)]) {
+    #[cfg(feature = "planted-faults")]
+    if state.makes(crate::Fault::WatchSeesNothing) {
+        return;
+    }
     for id in state.clients.ids() {
         let mut watched = std::mem::take(&mut state.clients.get_mut(id).watched);
         let mut broken = false;

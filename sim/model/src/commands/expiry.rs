@@ -108,6 +108,13 @@ fn expire(
     let when = when
         .and_then(|when| when.checked_add(base_ms))
         .ok_or(Refusal::ExpireTime(name))?;
+    #[cfg(feature = "planted-faults")]
+    let conditions = Conditions {
+        gt: conditions.gt
+            && !(state.makes(crate::Fault::GreaterThanEndless)
+                && (state.keys.slot(argv[1])).is_some_and(|slot| slot.expires_at_ms.is_none())),
+        ..conditions
+    };
     let now = state.time.now_ms();
     let Some(slot) = state.keys.slot(argv[1]) else {
         return Ok(Reply::from(false));

@@ -81,6 +81,11 @@ fn insert(state: &mut State, argv: &[&[u8]]) -> Answer {
 /// Removes the first `count` equal elements, the last ones if it is negative, all if it is 0.
 fn remove(state: &mut State, argv: &[&[u8]]) -> Answer {
     let count = integer(argv[2])?;
+    #[cfg(feature = "planted-faults")]
+    let count = match state.makes(crate::Fault::RemovesFromHead) {
+        true => count.saturating_abs(),
+        false => count,
+    };
     let Some(list) = state.keys.find::<List>(argv[1])? else {
         return Ok(Reply::Integer(0));
     };

@@ -12,8 +12,16 @@ mod list_ends;
 mod list_items;
 mod pubsub;
 mod replication;
-mod scripting;
+pub(crate) mod scripting;
 mod server_info;
+mod stream_claim;
+mod stream_group;
+mod stream_info;
+mod stream_pending;
+mod stream_range;
+mod stream_read;
+mod stream_trim;
+mod stream_write;
 mod strings;
 pub(crate) mod table;
 mod text_set;
@@ -85,6 +93,14 @@ const FAMILIES: &[&[Entry]] = &[
     replication::COMMANDS,
     scripting::COMMANDS,
     server_info::COMMANDS,
+    stream_claim::COMMANDS,
+    stream_group::COMMANDS,
+    stream_info::COMMANDS,
+    stream_pending::COMMANDS,
+    stream_range::COMMANDS,
+    stream_read::COMMANDS,
+    stream_trim::COMMANDS,
+    stream_write::COMMANDS,
     strings::COMMANDS,
     text_set::COMMANDS,
     transactions::COMMANDS,

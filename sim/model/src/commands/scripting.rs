@@ -1,6 +1,7 @@
 //! `EVAL` and its family.
 
-use super::{Entry, scripting};
+use super::table::Flags;
+use super::{Command, Entry, scripting};
 use crate::arguments::is;
 use crate::condition::Condition;
 use crate::number;
@@ -41,6 +42,24 @@ pub(super) const COMMANDS: &[Entry] = &[
     }),
 ];
 
+/// The flags that a call goes by: a script may declare its own.
+pub(crate) fn flags(engine: &Engine, command: &Command, argv: &[&[u8]]) -> Flags {
+    let declared = match command.name {
+        "eval" | "eval_ro" => engine.declared(argv[1]),
+        "evalsha" | "evalsha_ro" => engine.declared_by_sha(argv[1]),
+        _ => None,
+    };
+    match declared {
+        None => command.flags,
+        Some(shebang) => Flags {
+            write: !shebang.no_writes,
+            deny_oom: !shebang.no_writes && !shebang.allow_oom,
+            stale: shebang.allow_stale,
+            ..command.flags
+        },
+    }
+}
+
 type Words<'a, 'b> = &'a [&'b [u8]];
 
 /// Splits what follows the script into keys and arguments.
@@ -59,18 +78,12 @@ fn split<'a, 'b>(argv: Words<'a, 'b>) -> Result<(Words<'a, 'b>, Words<'a, 'b>), 
 }
 
 fn eval(engine: &mut Engine, state: &mut State, argv: &[&[u8]], access: Access) -> Answer {
-    if state.conditions.holds(Condition::OutOfMemory) && engine.needs_memory(argv[1]) {
-        return Err(Refusal::OutOfMemory);
-    }
     let (keys, arguments) = split(argv)?;
     let sha = engine.load(argv[1])?;
     engine.run(state, sha.as_bytes(), access, keys, arguments)
 }
 
 fn evalsha(engine: &mut Engine, state: &mut State, argv: &[&[u8]], access: Access) -> Answer {
-    if state.conditions.holds(Condition::OutOfMemory) && engine.needs_memory_by_sha(argv[1]) {
-        return Err(Refusal::OutOfMemory);
-    }
     let (keys, arguments) = split(argv)?;
     engine.run(state, argv[1], access, keys, arguments)
 }

@@ -45,6 +45,12 @@ fn add(state: &mut State, key: &[u8], amount: i64) -> Answer {
         Some(text) => number::parse_integer(text).ok_or(Refusal::NotInteger)?,
         None => 0,
     };
+    #[cfg(feature = "planted-faults")]
+    if amount < 0 && state.makes(crate::Fault::DecrementWraps) {
+        let new = old.wrapping_add(amount);
+        *state.keys.find_or_create::<Vec<u8>>(key)? = new.to_string().into_bytes();
+        return Ok(Reply::Integer(new));
+    }
     let new = old.checked_add(amount).ok_or(Refusal::Overflow)?;
     *state.keys.find_or_create::<Vec<u8>>(key)? = new.to_string().into_bytes();
     Ok(Reply::Integer(new))

@@ -96,6 +96,11 @@ enum Outcome {
 }
 
 fn write(state: &mut State, key: &[u8], options: Options, pairs: &[[&[u8]; 2]]) -> Answer {
+    #[cfg(feature = "planted-faults")]
+    let options = Options {
+        xx: options.xx || options.gt && state.makes(crate::Fault::GreaterNeverAdds),
+        ..options
+    };
     // All scores are read before anything is written: one bad score refuses the whole call.
     let scores = pairs
         .iter()

@@ -132,20 +132,20 @@ impl Engine {
             .ok_or(Refusal::Text("ERR Lua did not start"))
     }
 
-    /// Whether a full memory keeps a script from starting. Only a script that declares its flags
-    /// is asked before it runs.
-    pub(crate) fn needs_memory(&self, source: &[u8]) -> bool {
-        Shebang::parse(source).is_ok_and(|found| needs_memory(&found))
+    /// What a script declares about itself, if it does.
+    pub(crate) fn declared(&self, source: &[u8]) -> Option<Shebang> {
+        let found = Shebang::parse(source).ok();
+        found.filter(Shebang::is_present)
     }
 
-    /// As [`Engine::needs_memory`], for a script in the cache.
-    pub(crate) fn needs_memory_by_sha(&self, sha: &[u8]) -> bool {
+    /// As [`Engine::declared`], for a script in the cache.
+    pub(crate) fn declared_by_sha(&self, sha: &[u8]) -> Option<Shebang> {
         let sha = lower(sha);
         let compiled = self
             .compiled
             .get(&sha)
-            .filter(|_| self.loaded.contains(&sha));
-        compiled.is_some_and(|compiled| needs_memory(&compiled.shebang))
+            .filter(|_| self.loaded.contains(&sha))?;
+        Some(compiled.shebang).filter(Shebang::is_present)
     }
 
     pub(crate) fn exists(&self, sha: &[u8]) -> bool {
@@ -203,15 +203,12 @@ impl Engine {
                 "ERR Can not execute a script with write flag using *_ro command.",
             ));
         }
-        state.conditions.refuse_script(
-            shebang.is_present(),
-            shebang.no_writes,
-            shebang.allow_stale,
-        )?;
+        (state.conditions).refuse_script(shebang.is_present(), shebang.allow_stale)?;
         // What a script selects is for itself alone.
         let (database, protocol) = (state.selected(), state.protocol);
         let may_wait = mem::replace(&mut state.may_wait, false);
         state.protocol = Protocol::Resp2;
+        state.in_script = true;
         if self.time == ScriptTime::Frozen {
             state.time.freeze();
         }
@@ -240,12 +237,9 @@ impl Engine {
         state.select(database);
         state.protocol = protocol;
         state.may_wait = may_wait;
+        state.in_script = false;
         answer
     }
-}
-
-fn needs_memory(shebang: &Shebang) -> bool {
-    shebang.is_present() && !shebang.no_writes && !shebang.allow_oom
 }
 
 fn lower(sha: &[u8]) -> Sha {

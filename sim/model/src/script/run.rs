@@ -47,6 +47,9 @@ pub(crate) struct Active<'a> {
     pub(crate) dirty: bool,
 }
 
+/// What changes no data and is sent to replicas all the same.
+const MAY_REPLICATE: [&str; 3] = ["pfcount", "publish", "spublish"];
+
 impl Active<'_> {
     /// Runs one `redis.call` or `redis.pcall`.
     pub(crate) fn call(&mut self, argv: &[&[u8]]) -> Reply {
@@ -61,10 +64,15 @@ impl Active<'_> {
         {
             return Reply::Error(failure.line.clone());
         }
-        self.checked_call(argv).unwrap_or_else(|refusal| {
+        let reply = self.checked_call(argv).unwrap_or_else(|refusal| {
             self.state.note(&refusal);
             refusal.into()
-        })
+        });
+        #[cfg(feature = "planted-faults")]
+        if reply == Reply::Nil && self.state.makes(crate::Fault::MissingIsEmptyInScripts) {
+            return Reply::bulk("");
+        }
+        reply
     }
 
     /// The checks in the order in which Redis makes them, then the command.
@@ -93,12 +101,13 @@ impl Active<'_> {
             ));
         }
         self.note_undeclared(command, argv);
+        let may_replicate = MAY_REPLICATE.contains(&command.name);
+        if self.rules.read_only && (command.flags.write || may_replicate) {
+            return Err(Refusal::Text(
+                "ERR Write commands are not allowed from read-only scripts.",
+            ));
+        }
         if command.flags.write {
-            if self.rules.read_only {
-                return Err(Refusal::Text(
-                    "ERR Write commands are not allowed from read-only scripts.",
-                ));
-            }
             if !self.dirty {
                 self.state.conditions.refuse_script_write()?;
                 let short = self.rules.out_of_memory && !self.rules.allow_oom;

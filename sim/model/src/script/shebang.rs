@@ -4,13 +4,13 @@ use crate::refusal::Refusal;
 
 /// What the first line of a script declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Shebang {
+pub(crate) struct Shebang {
     /// How many bytes of the source it takes; the line's end stays, so that lines keep their
     /// numbers. 0 means that there is none, and that the old rules apply.
     pub(super) length: usize,
-    pub(super) no_writes: bool,
-    pub(super) allow_oom: bool,
-    pub(super) allow_stale: bool,
+    pub(crate) no_writes: bool,
+    pub(crate) allow_oom: bool,
+    pub(crate) allow_stale: bool,
 }
 
 impl Shebang {
@@ -65,7 +65,7 @@ impl Shebang {
         Ok(())
     }
 
-    pub(super) fn is_present(&self) -> bool {
+    pub(crate) fn is_present(&self) -> bool {
         self.length > 0
     }
 }

@@ -1,5 +1,6 @@
 //! Random commands over a few keys of all types, wrong types and bad arguments included.
 
+use crate::calls_streams;
 use crate::random::Random;
 
 /// What stands for one argument, or for several.
@@ -39,7 +40,7 @@ const EXPIRE_OPTIONS: &[&str] = &["NX", "XX", "GT", "LT", "nx", "ZZ"];
 pub(crate) type Form = (&'static str, &'static [Slot]);
 
 /// The forms of calls, one list per family of commands.
-const FAMILIES: &[&[Form]] = &[COMMANDS];
+const FAMILIES: &[&[Form]] = &[COMMANDS, calls_streams::COMMANDS];
 
 /// Without `DBSIZE`: a real server counts expired keys until it sweeps them.
 const COMMANDS: &[Form] = &[
@@ -91,9 +92,11 @@ const COMMANDS: &[Form] = &[
         ],
     ),
     ("LPUSH", &[Key, Many(&[Value])]),
+    ("LPUSH", &[Key, Many(&[Word(&["a", "b"])])]),
     ("LPUSHX", &[Key, Many(&[Value])]),
     ("LRANGE", &[Key, Index, Index]),
     ("LREM", &[Key, Index, Value]),
+    ("LREM", &[Key, Index, Word(&["a", "b"])]),
     ("LSET", &[Key, Index, Value]),
     ("LTRIM", &[Key, Index, Index]),
     ("MGET", &[Many(&[Key])]),
@@ -255,12 +258,30 @@ const INSTANTS: [&str; 7] = [
 pub(crate) fn call(random: &mut Random) -> Vec<String> {
     let all: usize = FAMILIES.iter().map(|family| family.len()).sum();
     let chosen = random.below(all);
-    let (name, slots) = FAMILIES
-        .iter()
-        .copied()
-        .flatten()
-        .nth(chosen)
-        .expect("fewer than all");
+    let form = FAMILIES.iter().copied().flatten().nth(chosen);
+    fill_form(random, form.expect("fewer than all"))
+}
+
+/// What a sequence is made of: everything, or what begins with the letters of a few. Of fewer
+/// commands, more find the values of others.
+pub(crate) fn some_forms(random: &mut Random) -> Vec<Form> {
+    let mut forms: Vec<Form> = FAMILIES.iter().copied().flatten().copied().collect();
+    if random.one_in(2) {
+        let letters: Vec<_> = (0..3)
+            .map(|_| forms[random.below(forms.len())].0.chars().next())
+            .collect();
+        forms.retain(|(name, _)| letters.contains(&name.chars().next()));
+    }
+    forms
+}
+
+/// One call of one family.
+pub(crate) fn call_of(random: &mut Random, family: &[Form]) -> Vec<String> {
+    let chosen = random.below(family.len());
+    fill_form(random, &family[chosen])
+}
+
+fn fill_form(random: &mut Random, (name, slots): &Form) -> Vec<String> {
     let mut words = vec![match random.below(3) {
         0 => name.to_lowercase(),
         _ => (*name).to_owned(),

@@ -1,0 +1,175 @@
+//! Consumer groups of streams: `XGROUP`.
+
+use super::{Entry, data};
+use crate::arguments::{integer, is, shown, stream_id};
+use crate::keyspace::Keyspace;
+use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
+use crate::state::State;
+use crate::stream::{Group, Stream, StreamId};
+
+pub(super) const COMMANDS: &[Entry] = &[
+    data("xgroup|create", create),
+    data("xgroup|createconsumer", create_consumer),
+    data("xgroup|delconsumer", delete_consumer),
+    data("xgroup|destroy", destroy),
+    data("xgroup|help", |_, _| Ok(help(HELP))),
+    data("xgroup|setid", set_id),
+];
+
+const HELP: &[&str] = &[
+    "XGROUP <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+    "CREATE <key> <groupname> <id|$> [option]",
+    "    Create a new consumer group. Options are:",
+    "    * MKSTREAM",
+    "      Create the empty stream if it does not exist.",
+    "    * ENTRIESREAD entries_read",
+    "      Set the group's entries_read counter (internal use).",
+    "CREATECONSUMER <key> <groupname> <consumer>",
+    "    Create a new consumer in the specified group.",
+    "DELCONSUMER <key> <groupname> <consumer>",
+    "    Remove the specified consumer.",
+    "DESTROY <key> <groupname>",
+    "    Remove the specified group.",
+    "SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]",
+    "    Set the current group ID and entries_read counter.",
+    "HELP",
+    "    Prints this help.",
+];
+
+/// A text for people, line by line.
+pub(super) fn help(lines: &[&str]) -> Reply {
+    let lines = lines.iter().map(|line| Reply::Status((*line).to_owned()));
+    Reply::Array(lines.collect())
+}
+
+/// The error for options that a subcommand does not have.
+pub(super) fn wrong_options(argv: &[&[u8]]) -> Refusal {
+    let subcommand = argv[1].get(..128).unwrap_or(argv[1]);
+    Refusal::Line(format!(
+        "ERR unknown subcommand or wrong number of arguments for '{}'. Try {} HELP.",
+        shown(subcommand),
+        shown(argv[0]).to_uppercase()
+    ))
+}
+
+/// The error for a group that a stream does not have.
+pub(super) fn no_group(key: &[u8], group: &[u8]) -> Refusal {
+    Refusal::Line(format!(
+        "NOGROUP No such consumer group '{}' for key name '{}'",
+        shown(group),
+        shown(key)
+    ))
+}
+
+/// A stream that must be there.
+fn find<'a>(keys: &'a mut Keyspace, key: &[u8]) -> Result<&'a mut Stream, Refusal> {
+    keys.find::<Stream>(key)?.ok_or(Refusal::Text(
+        "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want \
+         to use the MKSTREAM option to create an empty stream automatically.",
+    ))
+}
+
+/// A group that must be there.
+fn find_group<'a>(state: &'a mut State, argv: &[&[u8]]) -> Result<&'a mut Group, Refusal> {
+    let groups = &mut find(&mut state.keys, argv[2])?.groups;
+    let group = groups.get_mut(argv[3]);
+    group.ok_or_else(|| no_group(argv[2], argv[3]))
+}
+
+/// The options after the id of `CREATE` and `SETID`.
+struct Options {
+    make_stream: bool,
+    entries_read: Option<i64>,
+}
+
+impl Options {
+    fn parse(argv: &[&[u8]], may_make_stream: bool) -> Result<Self, Refusal> {
+        let (mut make_stream, mut entries_read) = (false, None);
+        let mut rest = &argv[5..];
+        while let [option, after @ ..] = rest {
+            rest = match after {
+                _ if may_make_stream && is(option, "mkstream") => {
+                    make_stream = true;
+                    after
+                }
+                [value, after @ ..] if is(option, "entriesread") => {
+                    let count = integer(value)?;
+                    if count < -1 {
+                        return Err(Refusal::Text(
+                            "ERR value for ENTRIESREAD must be positive or -1",
+                        ));
+                    }
+                    entries_read = Some(count).filter(|count| *count >= 0);
+                    after
+                }
+                _ => return Err(wrong_options(argv)),
+            };
+        }
+        Ok(Options {
+            make_stream,
+            entries_read,
+        })
+    }
+}
+
+fn create(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let options = Options::parse(argv, true)?;
+    let (key, name, id) = (argv[2], argv[3], argv[4]);
+    let stream = match options.make_stream {
+        true => state.keys.find::<Stream>(key)?,
+        false => Some(find(&mut state.keys, key)?),
+    };
+    let is_new = stream.is_none();
+    let id = match id {
+        b"$" => stream.map(|stream| stream.log.last_id).unwrap_or_default(),
+        _ => stream_id(id)?,
+    };
+    let groups = &mut state.keys.find_or_create::<Stream>(key)?.groups;
+    if groups.contains_key(name) {
+        return Err(Refusal::Text(
+            "BUSYGROUP Consumer Group name already exists",
+        ));
+    }
+    groups.insert(name.to_vec(), Group::new(id, options.entries_read));
+    if is_new {
+        state.keys.touch(key);
+    }
+    Ok(Reply::ok())
+}
+
+fn set_id(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let options = Options::parse(argv, false)?;
+    let last_id = find(&mut state.keys, argv[2])?.log.last_id;
+    let group = find_group(state, argv)?;
+    group.last_delivered_id = match argv[4] {
+        b"$" => last_id,
+        id => StreamId::parse_end(id, 0).ok_or(Refusal::StreamId)?,
+    };
+    group.entries_read = options.entries_read;
+    Ok(Reply::ok())
+}
+
+fn destroy(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let groups = &mut find(&mut state.keys, argv[2])?.groups;
+    let destroyed = groups.remove(argv[3]).is_some();
+    if destroyed {
+        state.keys.wake(argv[2]);
+    }
+    Ok(Reply::from(destroyed))
+}
+
+fn create_consumer(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let now_ms = state.time.now_ms();
+    let group = find_group(state, argv)?;
+    let is_new = !group.has_consumer(argv[4]);
+    if is_new {
+        group.see(argv[4], now_ms);
+    }
+    Ok(Reply::from(is_new))
+}
+
+fn delete_consumer(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let pending = find_group(state, argv)?.remove_consumer(argv[4]);
+    Ok(Reply::count(pending))
+}

@@ -1,0 +1,189 @@
+//! What streams, their groups and consumers are like: `XINFO`.
+
+use super::stream_group::{help, no_group, wrong_options};
+use super::stream_range::entry;
+use super::{Entry, data};
+use crate::arguments::{integer, is};
+use crate::keyspace::Keyspace;
+use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
+use crate::shape::Shape;
+use crate::state::State;
+use crate::stream::{Group, Log, Stream, StreamId};
+
+pub(super) const COMMANDS: &[Entry] = &[
+    data("xinfo|consumers", consumers),
+    data("xinfo|groups", groups),
+    data("xinfo|help", |_, _| Ok(help(HELP))),
+    data("xinfo|stream", stream),
+];
+
+const HELP: &[&str] = &[
+    "XINFO <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+    "CONSUMERS <key> <groupname>",
+    "    Show consumers of <groupname>.",
+    "GROUPS <key>",
+    "    Show the stream consumer groups.",
+    "STREAM <key> [FULL [COUNT <count>]",
+    "    Show information about the stream.",
+    "HELP",
+    "    Prints this help.",
+];
+
+fn find<'a>(keys: &'a mut Keyspace, key: &[u8]) -> Result<&'a Stream, Refusal> {
+    let stream = keys.find::<Stream>(key)?;
+    stream.map(|stream| &*stream).ok_or(Refusal::NoSuchKey)
+}
+
+fn named<const N: usize>(shape: Shape, values: [(&str, Reply); N]) -> Reply {
+    let pairs = values.into_iter();
+    shape.map(pairs.map(|(name, value)| (Reply::bulk(name), value)))
+}
+
+fn integer_or_nil(number: Option<i64>) -> Reply {
+    number.map_or(Reply::Nil, Reply::Integer)
+}
+
+fn consumers(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let (shape, now_ms) = (state.shape(), state.time.now_ms());
+    let stream = find(&mut state.keys, argv[2])?;
+    let group = stream.groups.get(argv[3]);
+    let group = group.ok_or_else(|| no_group(argv[2], argv[3]))?;
+    let consumers = group.consumers().map(|(name, seen_at_ms)| {
+        let pending = group.pending_of(name).count();
+        let idle_ms = now_ms.wrapping_sub(seen_at_ms).max(0);
+        named(
+            shape,
+            [
+                ("name", Reply::bulk(name)),
+                ("pending", Reply::count(pending)),
+                ("idle", Reply::Integer(idle_ms)),
+            ],
+        )
+    });
+    Ok(Reply::Array(consumers.collect()))
+}
+
+fn groups(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let shape = state.shape();
+    let stream = find(&mut state.keys, argv[2])?;
+    let groups = stream.groups.iter().map(|(name, group)| {
+        named(
+            shape,
+            [
+                ("name", Reply::bulk(name.clone())),
+                ("consumers", Reply::count(group.consumers().len())),
+                ("pending", Reply::count(group.pending.len())),
+                ("last-delivered-id", id(group.last_delivered_id)),
+                ("entries-read", integer_or_nil(group.entries_read)),
+                ("lag", integer_or_nil(group.lag(&stream.log))),
+            ],
+        )
+    });
+    Ok(Reply::Array(groups.collect()))
+}
+
+fn id(id: StreamId) -> Reply {
+    Reply::bulk(id.to_string())
+}
+
+fn stream(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let shape = state.shape();
+    let stream = find(&mut state.keys, argv[2])?;
+    let count = match &argv[3..] {
+        [] => None,
+        [full] if is(full, "full") => Some(10),
+        [full, option, count] if is(full, "full") && is(option, "count") => {
+            let count = integer(count)?;
+            // All of them if it is 0, and as many as usual if it makes no sense.
+            Some(match usize::try_from(count) {
+                Ok(0) => usize::MAX,
+                Ok(count) => count,
+                Err(_) => 10,
+            })
+        }
+        _ => return Err(wrong_options(argv)),
+    };
+    let log = &stream.log;
+    let mut pairs = about(log);
+    match count {
+        None => {
+            let one = |found: Option<_>| found.map_or(Reply::Nil, entry);
+            pairs.extend([
+                ("groups", Reply::count(stream.groups.len())),
+                ("first-entry", one(log.iter().next())),
+                ("last-entry", one(log.iter().next_back())),
+            ]);
+        }
+        Some(count) => {
+            let entries = log.iter().take(count).map(entry).collect();
+            let groups = stream.groups.iter();
+            let groups = groups.map(|(name, group)| full_group(shape, log, name, group, count));
+            pairs.extend([
+                ("entries", Reply::Array(entries)),
+                ("groups", Reply::Array(groups.collect())),
+            ]);
+        }
+    }
+    Ok(shape.map(
+        pairs
+            .into_iter()
+            .map(|(name, value)| (Reply::bulk(name), value)),
+    ))
+}
+
+/// What both forms of `XINFO STREAM` begin with.
+fn about(log: &Log) -> Vec<(&'static str, Reply)> {
+    let (keys, nodes) = log.tree_size();
+    vec![
+        ("length", Reply::Integer(log.len() as i64)),
+        ("radix-tree-keys", Reply::count(keys)),
+        ("radix-tree-nodes", Reply::count(nodes)),
+        ("last-generated-id", id(log.last_id)),
+        ("max-deleted-entry-id", id(log.max_deleted_id)),
+        ("entries-added", Reply::Integer(log.entries_added)),
+        ("recorded-first-entry-id", id(log.first_entry_id())),
+    ]
+}
+
+/// A group in `XINFO STREAM FULL`, with up to so many pending entries of it and of each consumer.
+fn full_group(shape: Shape, log: &Log, name: &[u8], group: &Group, count: usize) -> Reply {
+    let pending = group.pending.iter().take(count).map(|(of, pending)| {
+        Reply::Array(vec![
+            id(*of),
+            Reply::bulk(pending.consumer.clone()),
+            Reply::Integer(pending.delivered_at_ms),
+            Reply::Integer(pending.deliveries),
+        ])
+    });
+    let consumers = group.consumers().map(|(name, seen_at_ms)| {
+        let pending = group.pending_of(name).take(count).map(|(of, pending)| {
+            Reply::Array(vec![
+                id(of),
+                Reply::Integer(pending.delivered_at_ms),
+                Reply::Integer(pending.deliveries),
+            ])
+        });
+        named(
+            shape,
+            [
+                ("name", Reply::bulk(name)),
+                ("seen-time", Reply::Integer(seen_at_ms)),
+                ("pel-count", Reply::count(group.pending_of(name).count())),
+                ("pending", Reply::Array(pending.collect())),
+            ],
+        )
+    });
+    named(
+        shape,
+        [
+            ("name", Reply::bulk(name)),
+            ("last-delivered-id", id(group.last_delivered_id)),
+            ("entries-read", integer_or_nil(group.entries_read)),
+            ("lag", integer_or_nil(group.lag(log))),
+            ("pel-count", Reply::count(group.pending.len())),
+            ("pending", Reply::Array(pending.collect())),
+            ("consumers", Reply::Array(consumers.collect())),
+        ],
+    )
+}

@@ -1,0 +1,137 @@
+//! What consumers of streams have not acknowledged: `XACK`, `XPENDING`.
+
+use super::{Entry, data};
+use crate::arguments::{integer, is, range_end, range_start, shown, stream_id};
+use crate::keyspace::Keyspace;
+use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
+use crate::state::State;
+use crate::stream::{Group, Log, Pending, Stream, StreamId};
+
+pub(super) const COMMANDS: &[Entry] = &[data("xack", acknowledge), data("xpending", pending)];
+
+/// A stream and one of its groups, which must be there.
+pub(super) fn find_group<'a>(
+    keys: &'a mut Keyspace,
+    key: &[u8],
+    group: &[u8],
+) -> Result<(&'a Log, &'a mut Group), Refusal> {
+    let found = keys.find::<Stream>(key)?.and_then(|stream| {
+        let found = stream.groups.get_mut(group)?;
+        Some((&stream.log, found))
+    });
+    found.ok_or_else(|| {
+        Refusal::Line(format!(
+            "NOGROUP No such key '{}' or consumer group '{}'",
+            shown(key),
+            shown(group)
+        ))
+    })
+}
+
+fn acknowledge(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let stream = state.keys.find::<Stream>(argv[1])?;
+    // A missing key or group is 0 whatever follows.
+    let Some(group) = stream.and_then(|stream| stream.groups.get_mut(argv[2])) else {
+        return Ok(Reply::Integer(0));
+    };
+    let ids: Vec<_> = argv[3..]
+        .iter()
+        .map(|text| stream_id(text))
+        .collect::<Result<_, _>>()?;
+    let known = ids.iter().filter(|id| group.pending.remove(id).is_some());
+    Ok(Reply::count(known.count()))
+}
+
+/// The part of a call of `XPENDING` that asks for single entries.
+struct Listing<'a> {
+    from: StreamId,
+    to: StreamId,
+    count: usize,
+    min_idle_ms: i64,
+    consumer: Option<&'a [u8]>,
+}
+
+impl<'a> Listing<'a> {
+    /// Reads what follows the group.
+    fn parse(words: &[&'a [u8]]) -> Result<Option<Self>, Refusal> {
+        if words.is_empty() {
+            return Ok(None);
+        }
+        if !(3..=6).contains(&words.len()) {
+            return Err(Refusal::Syntax);
+        }
+        let (min_idle_ms, words) = match words {
+            [option, idle, rest @ ..] if is(option, "idle") => (integer(idle)?, rest),
+            _ => (0, words),
+        };
+        // What follows the consumer is ignored.
+        let [from, to, count, consumer @ ..] = words else {
+            return Err(Refusal::Syntax);
+        };
+        let count = usize::try_from(integer(count)?).unwrap_or(0);
+        Ok(Some(Listing {
+            from: range_start(from)?,
+            to: range_end(to)?,
+            count,
+            min_idle_ms,
+            consumer: consumer.first().copied(),
+        }))
+    }
+
+    fn wants(&self, pending: &Pending, now_ms: i64) -> bool {
+        let idle = self.min_idle_ms <= 0 || pending.idle_ms(now_ms) >= self.min_idle_ms;
+        let consumer = self.consumer;
+        idle && consumer.is_none_or(|consumer| consumer == pending.consumer)
+    }
+}
+
+fn pending(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let listing = Listing::parse(&argv[3..])?;
+    let now_ms = state.time.now_ms();
+    let (_, group) = find_group(&mut state.keys, argv[1], argv[2])?;
+    let Some(listing) = listing else {
+        return Ok(summary(group));
+    };
+    if listing.from > listing.to {
+        return Ok(Reply::Array(vec![]));
+    }
+    let all = group.pending.range(listing.from..=listing.to);
+    let wanted = all.filter(|(_, pending)| listing.wants(pending, now_ms));
+    let items = wanted.take(listing.count).map(|(id, pending)| {
+        Reply::Array(vec![
+            Reply::bulk(id.to_string()),
+            Reply::bulk(pending.consumer.clone()),
+            Reply::Integer(pending.idle_ms(now_ms).max(0)),
+            Reply::Integer(pending.deliveries),
+        ])
+    });
+    Ok(Reply::Array(items.collect()))
+}
+
+/// How much is pending, between which ids, and for whom.
+fn summary(group: &Group) -> Reply {
+    let end = |entry: Option<(&StreamId, &Pending)>| {
+        Reply::bulk_or_nil(entry.map(|(id, _)| id.to_string().into_bytes()))
+    };
+    let pending = &group.pending;
+    let consumers = match pending.is_empty() {
+        true => Reply::NilArray,
+        false => Reply::Array(
+            group
+                .consumers()
+                .map(|(name, _)| (name, group.pending_of(name).count()))
+                .filter(|(_, count)| *count > 0)
+                .map(|(name, count)| {
+                    Reply::Array(vec![Reply::bulk(name), Reply::bulk(count.to_string())])
+                })
+                .collect(),
+        ),
+    };
+    Reply::Array(vec![
+        Reply::count(pending.len()),
+        end(pending.first_key_value()),
+        end(pending.last_key_value()),
+        consumers,
+    ])
+}
