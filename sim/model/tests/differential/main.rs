@@ -164,7 +164,7 @@ const NUMBERS: Scenario = Scenario {
 /// All of them, for tests of the comparison itself.
 #[cfg(feature = "planted-faults")]
 const SCENARIOS: [&Scenario; 7] = [
-    &COMMANDS, &EXPIRY, &SCRIPTS, &QUEUE, &JSON, &NUMBERS, &SESSIONS,
+    &COMMANDS, &SCRIPTS, &SESSIONS, &QUEUE, &JSON, &NUMBERS, &EXPIRY,
 ];
 
 fn write_numbers(pair: &mut Pair, random: &mut Random) -> Played {
