@@ -139,6 +139,17 @@ impl Keyspace {
         }
     }
 
+    /// Puts the result of a command such as `ZUNIONSTORE` in place of whatever was there; one
+    /// without members leaves no key.
+    pub(crate) fn store(&mut self, key: &[u8], value: Value) {
+        if !value.is_empty_collection() {
+            self.put(key, value);
+            self.touch(key);
+        } else if self.take(key).is_some() {
+            self.touch(key);
+        }
+    }
+
     /// Takes a key out. An expired one is not there to be taken.
     pub(crate) fn take(&mut self, key: &[u8]) -> Option<Slot> {
         self.forget_if_expired(key);

@@ -32,6 +32,7 @@ mod dump;
 mod fields;
 mod glob;
 mod keyspace;
+mod lex_range;
 #[cfg(feature = "listener")]
 mod listener;
 mod number;

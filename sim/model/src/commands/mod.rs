@@ -10,6 +10,8 @@ mod key_positions;
 mod keys;
 mod list_ends;
 mod list_items;
+mod list_wait;
+mod pop_request;
 mod pubsub;
 mod replication;
 mod scripting;
@@ -18,8 +20,11 @@ mod strings;
 pub(crate) mod table;
 mod text_set;
 mod transactions;
+mod zset_combine;
 mod zset_pop;
 mod zset_range;
+mod zset_read;
+mod zset_remove;
 mod zset_write;
 
 use crate::arguments::shown;
@@ -81,6 +86,7 @@ const FAMILIES: &[&[Entry]] = &[
     keys::COMMANDS,
     list_ends::COMMANDS,
     list_items::COMMANDS,
+    list_wait::COMMANDS,
     pubsub::COMMANDS,
     replication::COMMANDS,
     scripting::COMMANDS,
@@ -88,8 +94,11 @@ const FAMILIES: &[&[Entry]] = &[
     strings::COMMANDS,
     text_set::COMMANDS,
     transactions::COMMANDS,
+    zset_combine::COMMANDS,
     zset_pop::COMMANDS,
     zset_range::COMMANDS,
+    zset_read::COMMANDS,
+    zset_remove::COMMANDS,
     zset_write::COMMANDS,
 ];
 
