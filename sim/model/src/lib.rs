@@ -36,6 +36,7 @@ mod lex_range;
 #[cfg(feature = "listener")]
 mod listener;
 mod number;
+mod random;
 mod refusal;
 mod reply;
 mod script;

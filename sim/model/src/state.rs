@@ -9,6 +9,7 @@ use crate::clock::{ScriptTime, Time};
 use crate::condition::Conditions;
 use crate::keyspace::{Change, Keyspace};
 use crate::number;
+use crate::random::Random;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 use crate::shape::{Protocol, Shape};
@@ -88,6 +89,8 @@ pub(crate) struct State {
     /// Whether changes of keys are remembered, in `changes`.
     recording: bool,
     changes: Vec<(usize, Vec<u8>, Change)>,
+    /// What chooses where Redis chooses at random. The same in every server that was just started.
+    pub(crate) random: Random,
     /// What was asked for and could not be modelled, in order.
     pub(crate) unsupported: Vec<String>,
 }
@@ -110,6 +113,7 @@ impl State {
             outbox: Vec::new(),
             recording: false,
             changes: Vec::new(),
+            random: Random::default(),
             unsupported: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ mod list_wait;
 mod pop_request;
 mod pubsub;
 mod replication;
+mod scan_request;
 mod scripting;
 mod server_info;
 mod strings;
@@ -25,6 +26,7 @@ mod zset_pop;
 mod zset_range;
 mod zset_read;
 mod zset_remove;
+mod zset_scan;
 mod zset_write;
 
 use crate::arguments::shown;
@@ -99,6 +101,7 @@ const FAMILIES: &[&[Entry]] = &[
     zset_range::COMMANDS,
     zset_read::COMMANDS,
     zset_remove::COMMANDS,
+    zset_scan::COMMANDS,
     zset_write::COMMANDS,
 ];
 

@@ -1,17 +1,23 @@
 //! A real redis-server of our own, and its replies in the model's terms.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use leaseline_redis_model::{Content, Entry, Reply};
-use redis::{Connection, ConnectionLike, RedisError, ServerError, Value};
 use tempfile::TempDir;
+
+use crate::wire::Wire;
 
 /// A server without persistence, on a socket in a directory of its own. It ends with this value.
 pub(crate) struct RealServer {
     process: Child,
-    connection: Connection,
+    socket: PathBuf,
+    wire: Wire,
+    /// Another connection, for what is not compared. It stays with RESP2.
+    inspector: Wire,
     _directory: TempDir,
 }
 
@@ -29,11 +35,13 @@ impl RealServer {
             .stdout(Stdio::null())
             .spawn()
             .map_err(|error| format!("redis-server does not start: {error}"))?;
-        let url = format!("redis+unix://{}", socket.display());
-        match connect(&url) {
-            Ok(connection) => Ok(RealServer {
+        let opened = connect(&socket).and_then(|wire| Ok((wire, Wire::open(&socket)?)));
+        match opened {
+            Ok((wire, inspector)) => Ok(RealServer {
                 process,
-                connection,
+                socket,
+                wire,
+                inspector,
                 _directory: directory,
             }),
             Err(error) => {
@@ -43,8 +51,13 @@ impl RealServer {
         }
     }
 
+    /// One more connection.
+    pub(crate) fn connect(&self) -> Wire {
+        Wire::open(&self.socket).expect("the real server listens")
+    }
+
     pub(crate) fn version(&mut self) -> String {
-        let info = self.execute(&[b"INFO", b"server"]);
+        let info = self.inspect(&[b"INFO", b"server"]);
         let Reply::Bulk(info) = info else {
             return String::new();
         };
@@ -56,22 +69,19 @@ impl RealServer {
     }
 
     pub(crate) fn execute(&mut self, argv: &[&[u8]]) -> Reply {
-        let mut command = redis::Cmd::new();
-        for argument in argv {
-            command.arg(*argument);
-        }
-        let packed = command.get_packed_command();
-        match self.connection.req_packed_command(&packed) {
-            Ok(value) => reply(value),
-            Err(error) => error_reply(&error),
-        }
+        self.wire.execute(argv)
+    }
+
+    /// Asks without what the compared connection has been set to.
+    pub(crate) fn inspect(&mut self, argv: &[&[u8]]) -> Reply {
+        self.inspector.execute(argv)
     }
 
     /// Every key, in the form of the model's own dump.
     pub(crate) fn dump(&mut self) -> BTreeMap<Vec<u8>, Entry> {
-        let keys = bulks(self.execute(&[b"KEYS", b"*"]));
+        let keys = bulks(self.inspect(&[b"KEYS", b"*"]));
         let entry = |key: Vec<u8>| {
-            let expires_at_ms = match self.execute(&[b"PEXPIRETIME", &key]) {
+            let expires_at_ms = match self.inspect(&[b"PEXPIRETIME", &key]) {
                 Reply::Integer(when) if when >= 0 => Some(when),
                 _ => None,
             };
@@ -89,22 +99,22 @@ impl RealServer {
 
     /// The content of a key, if it has not expired in the meantime.
     fn content(&mut self, key: &[u8]) -> Option<Content> {
-        let Reply::Status(kind) = self.execute(&[b"TYPE", key]) else {
+        let Reply::Status(kind) = self.inspect(&[b"TYPE", key]) else {
             return None;
         };
         Some(match kind.as_str() {
-            "string" => match self.execute(&[b"GET", key]) {
+            "string" => match self.inspect(&[b"GET", key]) {
                 Reply::Bulk(text) => Content::Text(text),
                 _ => return None,
             },
-            "list" => Content::List(bulks(self.execute(&[b"LRANGE", key, b"0", b"-1"]))),
+            "list" => Content::List(bulks(self.inspect(&[b"LRANGE", key, b"0", b"-1"]))),
             "hash" => Content::Hash(
-                pairs(self.execute(&[b"HGETALL", key]))
+                pairs(self.inspect(&[b"HGETALL", key]))
                     .into_iter()
                     .collect(),
             ),
             "zset" => {
-                let members = self.execute(&[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"]);
+                let members = self.inspect(&[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"]);
                 let members = pairs(members).into_iter().map(|(member, score)| {
                     let score = String::from_utf8_lossy(&score).parse().expect("a score");
                     (member, score)
@@ -128,11 +138,10 @@ fn stop(process: &mut Child) {
     let _ = process.wait();
 }
 
-fn connect(url: &str) -> Result<Connection, RedisError> {
-    let client = redis::Client::open(url)?;
+fn connect(socket: &Path) -> io::Result<Wire> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        match client.get_connection() {
+        match Wire::open(socket) {
             Err(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(10)),
             result => return result,
         }
@@ -154,32 +163,4 @@ fn pairs(reply: Reply) -> Vec<(Vec<u8>, Vec<u8>)> {
     let items = bulks(reply);
     let (pairs, _) = items.as_chunks::<2>();
     pairs.iter().cloned().map(|[one, two]| (one, two)).collect()
-}
-
-fn reply(value: Value) -> Reply {
-    match value {
-        Value::Nil => Reply::Nil,
-        Value::Int(n) => Reply::Integer(n),
-        Value::BulkString(bytes) => Reply::Bulk(bytes),
-        Value::Array(items) => Reply::Array(items.into_iter().map(reply).collect()),
-        Value::SimpleString(text) => Reply::Status(text),
-        Value::Okay => Reply::Status("OK".to_owned()),
-        Value::ServerError(error) => Reply::Error(line(&error)),
-        other => panic!("a reply that RESP2 does not have: {other:?}"),
-    }
-}
-
-fn line(error: &ServerError) -> String {
-    match error.details() {
-        Some(details) => format!("{} {details}", error.code()),
-        None => error.code().to_owned(),
-    }
-}
-
-fn error_reply(error: &RedisError) -> Reply {
-    match (error.code(), error.detail()) {
-        (Some(code), Some(detail)) => Reply::Error(format!("{code} {detail}")),
-        (Some(code), None) => Reply::Error(code.to_owned()),
-        _ => panic!("the real server is gone: {error}"),
-    }
 }
