@@ -1,7 +1,9 @@
 //! Calls about lists.
 
 use crate::calls::Form;
-use crate::calls::Slot::{Count, CountedKeys, Index, Key, Many, Perhaps, Timeout, Value, Word};
+use crate::calls::Slot::{
+    Count, CountedKeys, Index, Integer, Key, Many, Perhaps, Timeout, Value, Word,
+};
 
 const SIDES: &[&str] = &["LEFT", "RIGHT", "left", "Right", "UP"];
 const POSITION_OPTIONS: &[&str] = &["RANK", "COUNT", "MAXLEN", "rank", "X"];
@@ -56,6 +58,18 @@ pub(crate) const COMMANDS: &[Form] = &[
     ("BLPOP", &[Many(&[Key]), Timeout]),
     ("BRPOP", &[Many(&[Key]), Timeout]),
     ("BRPOPLPUSH", &[Key, Key, Timeout]),
+    // Numbers at the edge of what is one.
+    ("LINDEX", &[Key, Integer]),
+    (
+        "LMPOP",
+        &[CountedKeys, Word(SIDES), Word(&["COUNT"]), Integer],
+    ),
+    ("LPOP", &[Key, Integer]),
+    ("LPOS", &[Key, Value, Word(POSITION_OPTIONS), Integer]),
+    ("LRANGE", &[Key, Integer, Integer]),
+    ("LREM", &[Key, Integer, Value]),
+    ("LSET", &[Key, Integer, Value]),
+    ("LTRIM", &[Key, Integer, Integer]),
     // A second time, so that there is something to pop.
     ("RPUSH", &[Key, Many(&[Value])]),
     ("LPUSH", &[Key, Many(&[Value])]),

@@ -2,8 +2,8 @@
 
 use crate::calls::Form;
 use crate::calls::Slot::{
-    Bound, Count, CountedKeys, Cursor, Index, Key, LexBound, LongMember, Many, Maybe, Member,
-    Perhaps, Score, Timeout, Value, Word,
+    Bound, Count, CountedKeys, Cursor, Index, Integer, Key, LexBound, LongMember, Many, Maybe,
+    Member, Perhaps, Score, Timeout, Value, Word,
 };
 
 const ENDS: &[&str] = &["MIN", "MAX", "min", "max", "LEFT"];
@@ -205,6 +205,27 @@ pub(crate) const COMMANDS: &[Form] = &[
             Maybe(&["WITHSCORES"]),
         ],
     ),
+    // Numbers at the edge of what is one.
+    ("ZINTERCARD", &[CountedKeys, Word(LIMIT), Integer]),
+    (
+        "ZMPOP",
+        &[CountedKeys, Word(ENDS), Word(&["COUNT"]), Integer],
+    ),
+    ("ZPOPMIN", &[Key, Integer]),
+    ("ZRANDMEMBER", &[Key, Integer, Maybe(&["WITHSCORES"])]),
+    (
+        "ZRANGE",
+        &[Key, Integer, Integer, Maybe(&["REV", "WITHSCORES"])],
+    ),
+    (
+        "ZRANGEBYLEX",
+        &[Key, LexBound, LexBound, Word(LIMIT), Integer, Integer],
+    ),
+    (
+        "ZRANGEBYSCORE",
+        &[Key, Bound, Bound, Word(LIMIT), Integer, Integer],
+    ),
+    ("ZREMRANGEBYRANK", &[Key, Integer, Integer]),
 ];
 
 /// Those that answer the same for sets outside the compact encoding of Redis, where the order of
