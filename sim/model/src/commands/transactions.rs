@@ -41,7 +41,7 @@ fn watch(state: &mut State, argv: &[&[u8]]) -> Answer {
     if state.clients.get(state.client).transaction.is_some() {
         return Err(Refusal::Text("ERR WATCH inside MULTI is not allowed"));
     }
-    state.record_touches(true);
+    state.record_changes(true);
     let database = state.selected();
     for key in &argv[1..] {
         let watched = Watched {

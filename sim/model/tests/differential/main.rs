@@ -7,7 +7,10 @@
 
 mod budget;
 mod calls;
+mod calls_lists;
 mod calls_streams;
+mod calls_zsets;
+mod chance;
 mod expiry;
 mod keys;
 mod pair;
@@ -24,6 +27,7 @@ mod steps;
 mod times;
 mod wire;
 
+use calls::Form;
 use calls_streams::{Filler, NearCalls};
 use pair::Pair;
 use random::Random;
@@ -36,15 +40,33 @@ const COMMANDS: Scenario = Scenario {
     cases: 100,
     one_in: 1,
     play: |pair, random| {
-        if random.one_in(3) {
-            pair.speak_resp3(0)?;
-        }
         let forms = calls::some_forms(random);
-        for _ in 0..200 {
-            pair.call_words(&calls::call_of(random, &forms))?;
-        }
-        Ok(())
+        play_calls(pair, random, &forms)
     },
+};
+
+const LISTS: Scenario = Scenario {
+    name: "lists_answer_alike",
+    calls: 200,
+    cases: 50,
+    one_in: 2,
+    play: |pair, random| play_calls(pair, random, calls_lists::COMMANDS),
+};
+
+const SORTED_SETS: Scenario = Scenario {
+    name: "sorted_sets_answer_alike",
+    calls: 200,
+    cases: 50,
+    one_in: 2,
+    play: |pair, random| play_calls(pair, random, calls_zsets::COMMANDS),
+};
+
+const LARGE_SORTED_SETS: Scenario = Scenario {
+    name: "large_sorted_sets_answer_alike",
+    calls: 200,
+    cases: 50,
+    one_in: 2,
+    play: |pair, random| play_calls(pair, random, calls_zsets::OF_LARGE_SETS),
 };
 
 const STREAMS: Scenario = Scenario {
@@ -53,7 +75,7 @@ const STREAMS: Scenario = Scenario {
     cases: 100,
     one_in: 2,
     play: |pair, random| {
-        if random.one_in(3) {
+        if random.one_in(2) {
             pair.speak_resp3(0)?;
         }
         for step in 0..300 {
@@ -163,9 +185,19 @@ const NUMBERS: Scenario = Scenario {
 
 /// All of them, for tests of the comparison itself.
 #[cfg(feature = "planted-faults")]
-const SCENARIOS: [&Scenario; 7] = [
-    &COMMANDS, &SCRIPTS, &SESSIONS, &QUEUE, &JSON, &NUMBERS, &EXPIRY,
+const SCENARIOS: [&Scenario; 8] = [
+    &COMMANDS, &LISTS, &SCRIPTS, &SESSIONS, &QUEUE, &JSON, &NUMBERS, &EXPIRY,
 ];
+
+fn play_calls(pair: &mut Pair, random: &mut Random, forms: &[Form]) -> Played {
+    if random.one_in(2) {
+        pair.speak_resp3(0)?;
+    }
+    for _ in 0..200 {
+        pair.call_words(&calls::call_of(random, forms))?;
+    }
+    Ok(())
+}
 
 fn write_numbers(pair: &mut Pair, random: &mut Random) -> Played {
     const SCRIPT: &[u8] = b"\
@@ -191,6 +223,21 @@ return {n, redis.call('GET', 'n'), tostring(n), redis.call('ZSCORE', 'z', 'm'), 
 #[test]
 fn commands_answer_alike() {
     COMMANDS.check();
+}
+
+#[test]
+fn lists_answer_alike() {
+    LISTS.check();
+}
+
+#[test]
+fn sorted_sets_answer_alike() {
+    SORTED_SETS.check();
+}
+
+#[test]
+fn large_sorted_sets_answer_alike() {
+    LARGE_SORTED_SETS.check();
 }
 
 #[test]

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use leaseline_redis_model::{ClientId, Clock, Options, Profile, Protocol, Reply, Server};
 
+use crate::calls;
+use crate::chance;
 use crate::keys;
 use crate::real_server::RealServer;
 use crate::steps::{Difference, Played, Step};
@@ -110,10 +112,15 @@ impl Pair {
         Ok(reply.expect("the first client never waits"))
     }
 
-    /// Runs a call whose words are text.
+    /// Runs a call whose words are text, in a transaction if the real server might wait.
     pub(crate) fn call_words(&mut self, words: &[String]) -> Result<Reply, Difference> {
         let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-        self.call(&argv)
+        if !calls::may_wait(&words[0]) {
+            return self.call(&argv);
+        }
+        self.call(&[b"MULTI"])?;
+        self.call(&argv)?;
+        self.call(&[b"EXEC"])
     }
 
     /// Runs a call of a client, and compares what anybody gets by it. Does nothing while the
@@ -184,7 +191,10 @@ impl Pair {
             Err(error) => format!("({error})").into_bytes(),
         };
         // A greeting tells the number of the connection.
-        if greeting || times::same_reply(argv, wire.protocol, &real, &model) {
+        if greeting
+            || times::same_reply(argv, wire.protocol, &real, &model)
+            || chance::same_amount(argv, wire.protocol, &real, &model)
+        {
             return Ok(());
         }
         Err(Difference::between("different replies", &real, &model))

@@ -1,6 +1,7 @@
 //! Several clients: transactions, waiting for a key, subscriptions, databases.
 
 use crate::calls;
+use crate::chance::AT_RANDOM;
 use crate::pair::Pair;
 use crate::random::Random;
 use crate::steps::Played;
@@ -26,6 +27,13 @@ const CALLS: &[&str] = &[
     "LPUSH k3 x y z",
     "LPOP k1",
     "ZADD k3 1 a 2 b",
+    "BLPOP k1 0",
+    "BRPOP k2 k1 0",
+    "BLMOVE k1 k2 LEFT RIGHT 0",
+    "BRPOPLPUSH k2 k3 0",
+    "BLMPOP 0 2 k1 k2 LEFT COUNT 2",
+    "BZPOPMIN k3 0",
+    "BZMPOP 0 1 k3 MAX",
     "SUBSCRIBE c",
     "PSUBSCRIBE c*",
     "UNSUBSCRIBE c d",
@@ -82,21 +90,21 @@ fn special(random: &mut Random, in_transaction: &mut bool) -> Vec<String> {
     }
 }
 
-/// A call whose reply has no time in it.
+/// A call that does not wait, with nothing of time or chance in its reply.
 fn ordinary(random: &mut Random) -> Vec<String> {
     loop {
         let words = calls::call(random);
         let name = words[0].to_ascii_uppercase();
-        if ![
+        let times = [
             "TTL",
             "PTTL",
             "EXPIRETIME",
             "PEXPIRETIME",
             "XPENDING",
             "XINFO",
-        ]
-        .contains(&name.as_str())
-        {
+        ];
+        let unfit = times.iter().chain(&AT_RANDOM).any(|unfit| *unfit == name);
+        if !unfit && !calls::may_wait(&name) {
             return words;
         }
     }
