@@ -13,13 +13,24 @@ pub(crate) struct Slot {
     pub(crate) expires_at_ms: Option<i64>,
 }
 
+/// What happened to a key, for those who watch it or wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Watches break, and who waits may be served.
+    Written,
+    /// Watches break.
+    Lessened,
+    /// Who waits may be served.
+    Woken,
+}
+
 /// All keys, seen from one instant: what has expired by then is gone at the first touch.
 #[derive(Debug, Default)]
 pub(crate) struct Keyspace {
     slots: BTreeMap<Vec<u8>, Slot>,
     now_ms: i64,
     /// The keys that changed, in order, while somebody watches or waits for keys.
-    touched: Option<Vec<Vec<u8>>>,
+    touched: Option<Vec<(Vec<u8>, Change)>>,
 }
 
 impl Keyspace {
@@ -42,14 +53,24 @@ impl Keyspace {
     /// `WATCH` and wakes those who wait. Every command that writes calls it for every key that it
     /// wrote, when it wrote.
     pub(crate) fn touch(&mut self, key: &[u8]) {
-        if let Some(touched) = &mut self.touched {
-            touched.push(key.to_vec());
-        }
+        self.remember(key, Change::Written);
     }
 
-    /// Says that those who wait for a key are to be tried again, though it was not written.
+    /// As [`Keyspace::touch`], where Redis does not look whether somebody can be served: who
+    /// waits for a stream is not woken when something is taken out of it.
+    pub(crate) fn touch_quietly(&mut self, key: &[u8]) {
+        self.remember(key, Change::Lessened);
+    }
+
+    /// Says that those who wait for a key are to be looked after, though it counts as unchanged.
     pub(crate) fn wake(&mut self, key: &[u8]) {
-        self.touch(key);
+        self.remember(key, Change::Woken);
+    }
+
+    fn remember(&mut self, key: &[u8], change: Change) {
+        if let Some(touched) = &mut self.touched {
+            touched.push((key.to_vec(), change));
+        }
     }
 
     /// Starts or stops remembering what is touched.
@@ -62,7 +83,7 @@ impl Keyspace {
     }
 
     /// What was touched since the last call.
-    pub(crate) fn take_touched(&mut self) -> Vec<Vec<u8>> {
+    pub(crate) fn take_touched(&mut self) -> Vec<(Vec<u8>, Change)> {
         self.touched
             .as_mut()
             .map(std::mem::take)
@@ -154,7 +175,7 @@ impl Keyspace {
         if let Some(touched) = &mut self.touched {
             let slots = self.slots.iter();
             let living = slots.filter(|(_, slot)| !slot.is_expired(self.now_ms));
-            touched.extend(living.map(|(key, _)| key.clone()));
+            touched.extend(living.map(|(key, _)| (key.clone(), Change::Written)));
         }
     }
 

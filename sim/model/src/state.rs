@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::client::{ClientId, Clients};
 use crate::clock::{ScriptTime, Time};
 use crate::condition::Conditions;
-use crate::keyspace::Keyspace;
+use crate::keyspace::{Change, Keyspace};
 use crate::number;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
@@ -61,6 +61,14 @@ impl Profile {
 /// How many databases there are.
 pub(crate) const DATABASES: usize = 16;
 
+/// What happened to a key of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Touch {
+    pub(crate) database: usize,
+    pub(crate) key: Vec<u8>,
+    pub(crate) change: Change,
+}
+
 /// The server's data and settings.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -89,7 +97,7 @@ pub(crate) struct State {
     pub(crate) outbox: Vec<(ClientId, Reply)>,
     /// Whether changes of keys are remembered, in `touched`.
     recording: bool,
-    touched: Vec<(usize, Vec<u8>)>,
+    touched: Vec<Touch>,
     /// What was asked for and could not be modelled, in order.
     pub(crate) unsupported: Vec<String>,
 }
@@ -208,11 +216,15 @@ impl State {
     fn collect_touched(&mut self) {
         let database = self.selected;
         let keys = self.keys.take_touched().into_iter();
-        self.touched.extend(keys.map(|key| (database, key)));
+        self.touched.extend(keys.map(|(key, change)| Touch {
+            database,
+            key,
+            change,
+        }));
     }
 
-    /// The keys that changed since the last call, with their databases.
-    pub(crate) fn take_touched(&mut self) -> Vec<(usize, Vec<u8>)> {
+    /// The keys that changed since the last call.
+    pub(crate) fn take_touched(&mut self) -> Vec<Touch> {
         self.collect_touched();
         mem::take(&mut self.touched)
     }

@@ -1,12 +1,14 @@
 //! Clients that wait for a key: who is served, in which order, and when they give up.
 
-use crate::arguments::is;
+use std::collections::BTreeSet;
+
 use crate::client::ClientId;
-use crate::commands;
+use crate::commands::{self, stream_wait};
 use crate::dispatch;
+use crate::keyspace::Change;
 use crate::refusal::{Answer, Refusal};
 use crate::script::Engine;
-use crate::state::State;
+use crate::state::{State, Touch};
 use crate::wait::Wait;
 
 /// Breaks the watches of the keys that changed and serves who waited for them, until nothing
@@ -18,9 +20,10 @@ pub(crate) fn settle_changes(engine: &mut Engine, state: &mut State) {
             break;
         }
         break_watches(state, &touched);
-        for (index, (database, key)) in touched.iter().enumerate() {
-            if !touched[..index].contains(&(*database, key.clone())) {
-                serve(engine, state, *database, key);
+        let mut served = BTreeSet::new();
+        for touch in &touched {
+            if touch.change != Change::Lessened && served.insert((touch.database, &touch.key)) {
+                serve(engine, state, touch.database, &touch.key);
             }
         }
     }
@@ -31,14 +34,16 @@ pub(crate) fn settle_changes(engine: &mut Engine, state: &mut State) {
 
 /// Marks the clients whose watched keys changed. That a key which had expired before the watch
 /// began is now removed is no change.
-fn break_watches(state: &mut State, touched: &[(usize, Vec<u8>)]) {
+fn break_watches(state: &mut State, touched: &[Touch]) {
     for id in state.clients.ids() {
         let mut watched = std::mem::take(&mut state.clients.get_mut(id).watched);
         let mut broken = false;
         for watch in &mut watched {
-            let touches = touched
-                .iter()
-                .filter(|(database, key)| *database == watch.database && *key == watch.key);
+            let touches = touched.iter().filter(|touch| {
+                touch.change != Change::Woken
+                    && touch.database == watch.database
+                    && touch.key == watch.key
+            });
             match (touches.count(), watch.expired) {
                 (0, _) => {}
                 (1, true) => {
@@ -79,7 +84,9 @@ fn try_again(
 ) -> Option<Answer> {
     let left = state.enter(id);
     let kind = state.keys.slot(key).map(|slot| slot.value.kind());
-    let answer = if kind == Some(wait.kind()) {
+    let answer = if wait.kind() == "stream" {
+        stream_wait::read_on(state, wait, key)
+    } else if kind == Some(wait.kind()) {
         let call = wait.call_for(key);
         let argv: Vec<&[u8]> = call.iter().map(Vec::as_slice).collect();
         let command = commands::find(state.profile, &argv);
@@ -87,10 +94,6 @@ fn try_again(
             Err(Refusal::Wait(_)) => None,
             answer => Some(answer),
         }
-    } else if wait.command() == "xreadgroup" {
-        Some(Err(Refusal::Text(
-            "UNBLOCKED the stream key no longer exists",
-        )))
     } else {
         None
     };
@@ -169,19 +172,6 @@ impl Wait {
                 one.extend_from_slice(&call[3 + self.keys.len()..]);
                 one
             }
-            "xread" | "xreadgroup" => {
-                let streams = call.iter().position(|word| is(word, "streams"));
-                let place = self.keys.iter().position(|wanted| wanted == key);
-                match (streams, place) {
-                    (Some(streams), Some(place)) => {
-                        let mut one = call[..=streams].to_vec();
-                        one.push(key.to_vec());
-                        one.push(call[streams + 1 + self.keys.len() + place].clone());
-                        one
-                    }
-                    _ => call.clone(),
-                }
-            }
             _ => call.clone(),
         }
     }
@@ -200,11 +190,6 @@ mod tests {
                 "BLMPOP 0 2 a b LEFT COUNT 3",
                 &["a", "b"],
                 "BLMPOP 0 1 b LEFT COUNT 3",
-            ),
-            (
-                "XREAD BLOCK 0 STREAMS a b 1-1 2-2",
-                &["a", "b"],
-                "XREAD BLOCK 0 STREAMS b 2-2",
             ),
             ("BLMOVE b c LEFT LEFT 0", &["b"], "BLMOVE b c LEFT LEFT 0"),
         ] {

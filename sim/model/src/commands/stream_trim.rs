@@ -105,7 +105,7 @@ fn trim(state: &mut State, argv: &[&[u8]]) -> Answer {
     };
     let removed = stream.log.trim(trim);
     if removed > 0 {
-        state.keys.touch(argv[1]);
+        state.keys.touch_quietly(argv[1]);
     }
     Ok(Reply::Integer(removed as i64))
 }

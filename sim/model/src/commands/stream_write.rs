@@ -96,7 +96,7 @@ fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
         .collect::<Result<_, _>>()?;
     let deleted = ids.into_iter().filter(|id| stream.log.delete(*id)).count();
     if deleted > 0 {
-        state.keys.touch(argv[1]);
+        state.keys.touch_quietly(argv[1]);
     }
     Ok(Reply::count(deleted))
 }

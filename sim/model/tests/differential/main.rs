@@ -12,6 +12,7 @@ mod real_server;
 mod real_stream;
 mod scripts;
 mod times;
+mod waits;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use calls_streams::{Filler, NearCalls};
 use leaseline_redis_model::{Clock, Entry, Options, Profile, Protocol, Reply, Server};
 use random::Random;
 use real_server::RealServer;
+use waits::Waits;
 
 /// How far the two clocks may be apart.
 const CLOCK_TOLERANCE_MS: i64 = 2000;
@@ -196,6 +198,17 @@ fn streams_that_are_used_answer_alike() {
             if step % 10 == 9 {
                 pair.compare_dumps(context);
             }
+        }
+    });
+}
+
+#[test]
+fn who_waits_for_streams_is_served_alike() {
+    let test = "who_waits_for_streams_is_served_alike";
+    for_each_seed(test, 100, |pair, random, context| {
+        let mut waits = Waits::new(&mut pair.model, &pair.real, random);
+        for _ in 0..100 {
+            waits.step(&mut pair.model, &mut pair.real, random, context);
         }
     });
 }

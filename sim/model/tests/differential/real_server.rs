@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,7 @@ pub(crate) struct RealServer {
     wire: Wire,
     /// For looking at the data without a change to what the other has chosen.
     observer: Wire,
+    socket: PathBuf,
     _directory: TempDir,
 }
 
@@ -42,6 +43,7 @@ impl RealServer {
                 process,
                 wire,
                 observer,
+                socket,
                 _directory: directory,
             }),
             Err(error) => {
@@ -49,6 +51,11 @@ impl RealServer {
                 Err(format!("redis-server does not answer: {error}"))
             }
         }
+    }
+
+    /// Another connection.
+    pub(crate) fn connect(&self) -> io::Result<Wire> {
+        connect(&self.socket)
     }
 
     pub(crate) fn version(&mut self) -> String {

@@ -16,14 +16,32 @@ impl Wire {
 
     /// Sends one call and waits for its reply.
     pub(crate) fn call(&mut self, argv: &[&[u8]]) -> io::Result<Reply> {
+        self.send(argv)?;
+        self.reply()
+    }
+
+    pub(crate) fn send(&mut self, argv: &[&[u8]]) -> io::Result<()> {
         let mut bytes = format!("*{}\r\n", argv.len()).into_bytes();
         for word in argv {
             bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
             bytes.extend_from_slice(word);
             bytes.extend_from_slice(b"\r\n");
         }
-        self.0.get_mut().write_all(&bytes)?;
-        self.reply()
+        self.0.get_mut().write_all(&bytes)
+    }
+
+    /// The next reply, if one has come.
+    pub(crate) fn reply_if_any(&mut self) -> io::Result<Option<Reply>> {
+        self.0.get_ref().set_nonblocking(true)?;
+        let come = self.0.fill_buf().map(|bytes| bytes.len());
+        self.0.get_ref().set_nonblocking(false)?;
+        match come {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            come => {
+                come?;
+                self.reply().map(Some)
+            }
+        }
     }
 
     fn reply(&mut self) -> io::Result<Reply> {
