@@ -25,6 +25,7 @@ mod scripts;
 mod sessions;
 mod steps;
 mod times;
+mod waits;
 mod wire;
 
 use calls::Form;
@@ -104,6 +105,14 @@ const USED_STREAMS: Scenario = Scenario {
         }
         Ok(())
     },
+};
+
+const WAITS: Scenario = Scenario {
+    name: "who_waits_for_streams_is_served_alike",
+    calls: 100,
+    cases: 100,
+    one_in: 5,
+    play: waits::play,
 };
 
 const STREAM_NODES: Scenario = Scenario {
@@ -248,6 +257,11 @@ fn streams_answer_alike() {
 #[test]
 fn streams_that_are_used_answer_alike() {
     USED_STREAMS.check();
+}
+
+#[test]
+fn who_waits_for_streams_is_served_alike() {
+    WAITS.check();
 }
 
 #[test]

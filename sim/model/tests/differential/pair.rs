@@ -132,7 +132,7 @@ impl Pair {
     ) -> Result<Option<Reply>, Difference> {
         self.connect_up_to(client);
         let id = self.clients[client].id;
-        if id.is_some_and(|id| self.model.is_waiting(id)) {
+        if self.is_waiting(client) {
             return Ok(None);
         }
         self.steps.push(Step::call(client, argv));
@@ -155,6 +155,13 @@ impl Pair {
             }
         }
         Ok(own)
+    }
+
+    /// Whether a client waits for a key.
+    pub(crate) fn is_waiting(&self, client: usize) -> bool {
+        let client = self.clients.get(client);
+        let id = client.and_then(|client| client.id);
+        id.is_some_and(|id| self.model.is_waiting(id))
     }
 
     fn number_of(&self, id: ClientId) -> Option<usize> {
