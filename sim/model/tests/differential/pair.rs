@@ -154,6 +154,9 @@ impl Pair {
                 own = Some(reply);
             }
         }
+        if own.is_none() {
+            self.real.catch_up();
+        }
         Ok(own)
     }
 
@@ -226,6 +229,7 @@ impl Pair {
                 keys::compare(name, real.get(name), model.get(name))?;
             }
         }
+        self.real.catch_up();
         for client in &mut self.clients {
             match client.wire.unasked() {
                 Ok([]) => {}

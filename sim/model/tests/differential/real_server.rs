@@ -71,6 +71,14 @@ impl RealServer {
         }
     }
 
+    /// Waits until everything that was sent before has been run.
+    pub(crate) fn catch_up(&mut self) {
+        // The first may be answered in the same round of the server as a call before it.
+        for _ in 0..2 {
+            self.look(&[b"PING"]);
+        }
+    }
+
     /// Runs a call that no client made.
     pub(crate) fn look(&mut self, argv: &[&[u8]]) -> Reply {
         let bytes = self
