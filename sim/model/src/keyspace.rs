@@ -13,13 +13,23 @@ pub(crate) struct Slot {
     pub(crate) expires_at_ms: Option<i64>,
 }
 
+/// What happened to a key, for those who watch it or wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It was written.
+    Written,
+    /// It came into being, with a value of this type. Who waits for a list or a sorted set is
+    /// served then and not by what is put into one that is there.
+    Added(&'static str),
+}
+
 /// All keys, seen from one instant: what has expired by then is gone at the first touch.
 #[derive(Debug, Default)]
 pub(crate) struct Keyspace {
     slots: BTreeMap<Vec<u8>, Slot>,
     now_ms: i64,
     /// The keys that changed, in order, while somebody watches or waits for keys.
-    touched: Option<Vec<Vec<u8>>>,
+    changes: Option<Vec<(Vec<u8>, Change)>>,
 }
 
 impl Keyspace {
@@ -39,31 +49,35 @@ impl Keyspace {
     }
 
     /// Says that a key was written, whether or not that made a difference: where Redis breaks a
-    /// `WATCH` and wakes those who wait. Every command that writes calls it for every key that it
-    /// wrote, when it wrote.
+    /// `WATCH` and wakes those who wait for a stream. Every command that writes calls it for every
+    /// key that it wrote, when it wrote.
     pub(crate) fn touch(&mut self, key: &[u8]) {
-        if let Some(touched) = &mut self.touched {
-            touched.push(key.to_vec());
+        self.record(key, Change::Written);
+    }
+
+    fn record(&mut self, key: &[u8], change: Change) {
+        if let Some(changes) = &mut self.changes {
+            changes.push((key.to_vec(), change));
         }
     }
 
-    /// Says that those who wait for a key are to be tried again, though it was not written.
+    /// Says that those who wait for a stream are to be tried again, though it was not written.
     pub(crate) fn wake(&mut self, key: &[u8]) {
-        self.touch(key);
+        self.record(key, Change::Added("stream"));
     }
 
-    /// Starts or stops remembering what is touched.
-    pub(crate) fn record_touches(&mut self, on: bool) {
-        match (on, &self.touched) {
-            (true, None) => self.touched = Some(Vec::new()),
-            (false, Some(_)) => self.touched = None,
+    /// Starts or stops remembering what changes.
+    pub(crate) fn record_changes(&mut self, on: bool) {
+        match (on, &self.changes) {
+            (true, None) => self.changes = Some(Vec::new()),
+            (false, Some(_)) => self.changes = None,
             _ => {}
         }
     }
 
-    /// What was touched since the last call.
-    pub(crate) fn take_touched(&mut self) -> Vec<Vec<u8>> {
-        self.touched
+    /// What changed since the last call.
+    pub(crate) fn take_changes(&mut self) -> Vec<(Vec<u8>, Change)> {
+        self.changes
             .as_mut()
             .map(std::mem::take)
             .unwrap_or_default()
@@ -104,11 +118,12 @@ impl Keyspace {
     /// something into it.
     pub(crate) fn find_or_create<K: Kind>(&mut self, key: &[u8]) -> Result<&mut K, Refusal> {
         self.forget_if_expired(key);
-        let slot = self.slots.entry(key.to_vec()).or_insert_with(|| Slot {
-            value: K::default().into_value(),
-            expires_at_ms: None,
-        });
-        K::of_mut(&mut slot.value).ok_or(Refusal::WrongType)
+        if !self.slots.contains_key(key) {
+            self.put(key, K::default().into_value());
+        }
+        let slot = self.slots.get_mut(key);
+        slot.and_then(|slot| K::of_mut(&mut slot.value))
+            .ok_or(Refusal::WrongType)
     }
 
     /// Puts a value in place of whatever was there, without an expiry.
@@ -123,13 +138,32 @@ impl Keyspace {
     }
 
     pub(crate) fn put_slot(&mut self, key: &[u8], slot: Slot) {
-        self.slots.insert(key.to_vec(), slot);
+        let kind = slot.value.kind();
+        if self.slots.insert(key.to_vec(), slot).is_none() {
+            self.record(key, Change::Added(kind));
+        }
+        self.touch(key);
+    }
+
+    /// Puts the result of a command such as `ZUNIONSTORE` in place of whatever was there; one
+    /// without members leaves no key.
+    pub(crate) fn store(&mut self, key: &[u8], value: Value) {
+        if !value.is_empty_collection() {
+            self.put(key, value);
+            self.touch(key);
+        } else if self.take(key).is_some() {
+            self.touch(key);
+        }
     }
 
     /// Takes a key out. An expired one is not there to be taken.
     pub(crate) fn take(&mut self, key: &[u8]) -> Option<Slot> {
         self.forget_if_expired(key);
-        self.slots.remove(key)
+        let slot = self.slots.remove(key);
+        if slot.is_some() {
+            self.touch(key);
+        }
+        slot
     }
 
     /// Takes a key out if its collection has become empty.
@@ -151,10 +185,19 @@ impl Keyspace {
 
     /// Touches every living key.
     pub(crate) fn touch_all(&mut self) {
-        if let Some(touched) = &mut self.touched {
+        self.record_all(|_| Change::Written);
+    }
+
+    /// Says that every living key came into being: another database took the place of this one.
+    pub(crate) fn announce_all(&mut self) {
+        self.record_all(|slot| Change::Added(slot.value.kind()));
+    }
+
+    fn record_all(&mut self, change: impl Fn(&Slot) -> Change) {
+        if let Some(changes) = &mut self.changes {
             let slots = self.slots.iter();
             let living = slots.filter(|(_, slot)| !slot.is_expired(self.now_ms));
-            touched.extend(living.map(|(key, _)| key.clone()));
+            changes.extend(living.map(|(key, slot)| (key.clone(), change(slot))));
         }
     }
 

@@ -35,9 +35,11 @@ mod fault;
 mod fields;
 mod glob;
 mod keyspace;
+mod lex_range;
 #[cfg(feature = "listener")]
 mod listener;
 mod number;
+mod random;
 mod refusal;
 mod reply;
 mod script;

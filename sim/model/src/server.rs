@@ -131,7 +131,7 @@ impl Server {
         match self.answer(client, argv) {
             Err(Refusal::Wait(wait)) => {
                 self.state.clients.wait(client, *wait);
-                self.state.record_touches(true);
+                self.state.record_changes(true);
             }
             answer => {
                 let reply = answer.unwrap_or_else(|refusal| {

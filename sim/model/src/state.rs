@@ -7,8 +7,9 @@ use std::time::Duration;
 use crate::client::{ClientId, Clients};
 use crate::clock::{ScriptTime, Time};
 use crate::condition::Conditions;
-use crate::keyspace::Keyspace;
+use crate::keyspace::{Change, Keyspace};
 use crate::number;
+use crate::random::Random;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 use crate::shape::{Protocol, Shape};
@@ -87,9 +88,11 @@ pub(crate) struct State {
     pub(crate) in_script: bool,
     /// What clients are to get, in order, apart from the answer of the command that runs.
     pub(crate) outbox: Vec<(ClientId, Reply)>,
-    /// Whether changes of keys are remembered, in `touched`.
+    /// Whether changes of keys are remembered, in `changes`.
     recording: bool,
-    touched: Vec<(usize, Vec<u8>)>,
+    changes: Vec<(usize, Vec<u8>, Change)>,
+    /// What chooses where Redis chooses at random. The same in every server that was just started.
+    pub(crate) random: Random,
     /// What was asked for and could not be modelled, in order.
     pub(crate) unsupported: Vec<String>,
     /// The mistake that is made.
@@ -115,7 +118,8 @@ impl State {
             in_script: false,
             outbox: Vec::new(),
             recording: false,
-            touched: Vec::new(),
+            changes: Vec::new(),
+            random: Random::default(),
             unsupported: Vec::new(),
             #[cfg(feature = "planted-faults")]
             fault: None,
@@ -136,14 +140,14 @@ impl State {
         if database == self.selected {
             return;
         }
-        self.collect_touched();
+        self.collect_changes();
         let now_ms = self.keys.now_ms();
         let next = self.parked.remove(&database).unwrap_or_default();
         let previous = mem::replace(&mut self.keys, next);
         self.parked.insert(self.selected, previous);
         self.selected = database;
         self.keys.set_now(now_ms);
-        self.keys.record_touches(self.recording);
+        self.keys.record_changes(self.recording);
     }
 
     /// Does something in another database.
@@ -175,7 +179,10 @@ impl State {
         self.parked.extend(first.map(|keys| (two, keys)));
         self.parked.extend(second.map(|keys| (one, keys)));
         for database in [one, two] {
-            self.in_database(database, |state| state.keys.touch_all());
+            self.in_database(database, |state| {
+                state.keys.touch_all();
+                state.keys.announce_all();
+            });
         }
         self.select(here);
     }
@@ -202,24 +209,25 @@ impl State {
     }
 
     /// Starts or stops remembering which keys change.
-    pub(crate) fn record_touches(&mut self, on: bool) {
+    pub(crate) fn record_changes(&mut self, on: bool) {
         self.recording = on;
-        self.keys.record_touches(on);
+        self.keys.record_changes(on);
         if !on {
-            self.touched.clear();
+            self.changes.clear();
         }
     }
 
-    fn collect_touched(&mut self) {
+    fn collect_changes(&mut self) {
         let database = self.selected;
-        let keys = self.keys.take_touched().into_iter();
-        self.touched.extend(keys.map(|key| (database, key)));
+        let changes = self.keys.take_changes().into_iter();
+        self.changes
+            .extend(changes.map(|(key, change)| (database, key, change)));
     }
 
     /// The keys that changed since the last call, with their databases.
-    pub(crate) fn take_touched(&mut self) -> Vec<(usize, Vec<u8>)> {
-        self.collect_touched();
-        mem::take(&mut self.touched)
+    pub(crate) fn take_changes(&mut self) -> Vec<(usize, Vec<u8>, Change)> {
+        self.collect_changes();
+        mem::take(&mut self.changes)
     }
 
     /// What makes replies for the one whose command runs.

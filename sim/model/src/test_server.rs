@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::{Clock, Options, Profile, Reply, Server};
+use crate::{ClientId, Clock, Options, Profile, Reply, Server};
 
 /// 2023-11-14 22:13:20, where the clock of every unit test starts.
 pub(crate) const START_MS: u64 = 1_700_000_000_000;
@@ -29,15 +29,23 @@ impl TestServer {
         self.execute(&argv)
     }
 
-    /// Runs a command and compares its reply: RESP2 with a space for each CRLF.
+    /// Runs a command and compares its reply: the client's protocol with a space for each CRLF.
     pub(crate) fn expect(&mut self, command: &str, reply: &str) {
-        assert_eq!(show(&self.run(command)), reply, "{command}");
+        let answer = self.run(command);
+        assert_eq!(self.show(&answer), reply, "{command}");
     }
 
     /// Runs a script without keys and compares its reply.
     pub(crate) fn expect_script(&mut self, script: &str, reply: &str) {
         let answer = self.execute(&[b"EVAL", script.as_bytes(), b"0"]);
-        assert_eq!(show(&answer), reply, "{script}");
+        assert_eq!(self.show(&answer), reply, "{script}");
+    }
+
+    /// A reply as its client gets it.
+    fn show(&self, reply: &Reply) -> String {
+        let bytes = reply.to_bytes(self.protocol(ClientId::OWN));
+        let text = String::from_utf8_lossy(&bytes).replace("\r\n", " ");
+        text.strip_suffix(' ').unwrap_or(&text).to_owned()
     }
 }
 
@@ -53,11 +61,6 @@ impl DerefMut for TestServer {
     fn deref_mut(&mut self) -> &mut Server {
         &mut self.0
     }
-}
-
-fn show(reply: &Reply) -> String {
-    let text = String::from_utf8_lossy(&reply.to_resp2()).replace("\r\n", " ");
-    text.strip_suffix(' ').unwrap_or(&text).to_owned()
 }
 
 fn split(command: &str) -> Vec<String> {

@@ -43,13 +43,11 @@ impl State {
 
     /// The deadline of a timeout in seconds, with a fraction: `BLPOP`'s.
     pub(crate) fn deadline_of_seconds(&self, text: &[u8]) -> Result<Option<i64>, Refusal> {
-        let not_a_float = Refusal::Text("ERR timeout is not a float or out of range");
-        let seconds = number::parse_score(text).ok_or(not_a_float.clone())?;
+        let seconds =
+            seconds(text).ok_or(Refusal::Text("ERR timeout is not a float or out of range"))?;
         let milliseconds = (seconds * 1000.0).ceil();
-        if milliseconds.abs() >= 9.2e18 {
-            return Err(not_a_float);
-        }
-        self.deadline(milliseconds as i64)
+        // What is too large becomes the smallest integer, and is refused as negative.
+        self.deadline(number::truncate_like_x86(milliseconds))
     }
 
     /// The deadline of a timeout in milliseconds: that of `XREAD BLOCK`.
@@ -64,8 +62,22 @@ impl State {
         match milliseconds {
             ..0 => Err(Refusal::Text("ERR timeout is negative")),
             0 => Ok(None),
-            // Further off than time goes: nobody lives to see the difference.
-            _ => Ok(Some(self.time.now_ms().saturating_add(milliseconds))),
+            // Beyond the end of time it never comes.
+            _ => Ok(self.time.now_ms().checked_add(milliseconds)),
         }
     }
+}
+
+/// A timeout, which Redis reads into a type of a wider range: what is too large for a score is a
+/// number here, and what is too small is not zero.
+fn seconds(text: &[u8]) -> Option<f64> {
+    let number = number::strtod(text);
+    let starts_well = text.first().is_some_and(|first| !number::is_space(*first));
+    if !starts_well || number.used != text.len() || number.value.is_nan() {
+        return None;
+    }
+    Some(match number.out_of_range && number.value == 0.0 {
+        true => f64::MIN_POSITIVE.copysign(number.value),
+        false => number.value,
+    })
 }

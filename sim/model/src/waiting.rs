@@ -4,34 +4,75 @@ use crate::arguments::is;
 use crate::client::ClientId;
 use crate::commands;
 use crate::dispatch;
+use crate::keyspace::Change;
 use crate::refusal::{Answer, Refusal};
 use crate::script::Engine;
 use crate::state::State;
 use crate::wait::Wait;
 
+const STREAM: &str = "stream";
+
 /// Breaks the watches of the keys that changed and serves who waited for them, until nothing
 /// changes any more: `BLMOVE` changes a key itself.
 pub(crate) fn settle_changes(engine: &mut Engine, state: &mut State) {
     loop {
-        let touched = state.take_touched();
-        if touched.is_empty() {
+        let changes = state.take_changes();
+        if changes.is_empty() {
             break;
         }
-        break_watches(state, &touched);
-        for (index, (database, key)) in touched.iter().enumerate() {
-            if !touched[..index].contains(&(*database, key.clone())) {
-                serve(engine, state, *database, key);
-            }
+        break_watches(state, &changes);
+        for ready in ready_keys(state, changes) {
+            serve(engine, state, &ready);
         }
     }
     if !state.clients.care_about_keys() {
-        state.record_touches(false);
+        state.record_changes(false);
     }
+}
+
+/// A key that may serve those who wait for it.
+#[derive(Debug, PartialEq, Eq)]
+struct Ready {
+    database: usize,
+    key: Vec<u8>,
+    /// Whether it is new. One that was merely written serves those alone who wait for a stream.
+    added: bool,
+}
+
+/// The keys to look at, in the order in which they became ready, each once.
+fn ready_keys(state: &State, changes: Vec<(usize, Vec<u8>, Change)>) -> Vec<Ready> {
+    let mut keys = Vec::new();
+    for (database, key, change) in changes {
+        let kind = match change {
+            Change::Written => STREAM,
+            Change::Added(kind) => kind,
+        };
+        // As in Redis, a key is queued if there is somebody for it and somebody, whoever that is,
+        // for its type, which may be another one when its turn comes.
+        let for_key = |(id, wait): (ClientId, &Wait)| wants(state, id, wait, database, &key);
+        let for_kind = |(_, wait): (ClientId, &Wait)| wait.kind() == kind;
+        if state.clients.waiting().any(for_key) && state.clients.waiting().any(for_kind) {
+            let added = change != Change::Written;
+            let ready = Ready {
+                database,
+                key,
+                added,
+            };
+            if !keys.contains(&ready) {
+                keys.push(ready);
+            }
+        }
+    }
+    keys
+}
+
+fn wants(state: &State, id: ClientId, wait: &Wait, database: usize, key: &[u8]) -> bool {
+    state.clients.get(id).database == database && wait.keys.iter().any(|wanted| wanted == key)
 }
 
 /// Marks the clients whose watched keys changed. That a key which had expired before the watch
 /// began is now removed is no change.
-fn break_watches(state: &mut State, touched: &[(usize, Vec<u8>)]) {
+fn break_watches(state: &mut State, changes: &[(usize, Vec<u8>, Change)]) {
     #[cfg(feature = "planted-faults")]
     if state.makes(crate::Fault::WatchSeesNothing) {
         return;
@@ -40,10 +81,10 @@ fn break_watches(state: &mut State, touched: &[(usize, Vec<u8>)]) {
         let mut watched = std::mem::take(&mut state.clients.get_mut(id).watched);
         let mut broken = false;
         for watch in &mut watched {
-            let touches = touched
-                .iter()
-                .filter(|(database, key)| *database == watch.database && *key == watch.key);
-            match (touches.count(), watch.expired) {
+            let writes = changes.iter().filter(|(database, key, change)| {
+                *change == Change::Written && *database == watch.database && *key == watch.key
+            });
+            match (writes.count(), watch.expired) {
                 (0, _) => {}
                 (1, true) => {
                     let there = |state: &mut State| state.keys.contains(&watch.key);
@@ -60,14 +101,16 @@ fn break_watches(state: &mut State, touched: &[(usize, Vec<u8>)]) {
 }
 
 /// Tries again, in order, who waits for a key.
-fn serve(engine: &mut Engine, state: &mut State, database: usize, key: &[u8]) {
-    let wants = |(id, wait): (ClientId, &Wait)| {
-        let here = state.clients.get(id).database == database;
-        (here && wait.keys.iter().any(|wanted| wanted == key)).then(|| (id, wait.clone()))
-    };
-    let waiting: Vec<_> = state.clients.waiting().filter_map(wants).collect();
+fn serve(engine: &mut Engine, state: &mut State, ready: &Ready) {
+    let waiting: Vec<_> = state
+        .clients
+        .waiting()
+        .filter(|(id, wait)| wants(state, *id, wait, ready.database, &ready.key))
+        .filter(|(_, wait)| ready.added || wait.kind() == STREAM)
+        .map(|(id, wait)| (id, wait.clone()))
+        .collect();
     for (id, wait) in waiting {
-        if let Some(answer) = try_again(engine, state, id, &wait, key) {
+        if let Some(answer) = try_again(engine, state, id, &wait, &ready.key) {
             finish(state, id, answer);
         }
     }
@@ -152,7 +195,7 @@ impl Wait {
     /// The type of value that it waits for.
     fn kind(&self) -> &'static str {
         match self.command().as_str() {
-            name if name.starts_with('x') => "stream",
+            name if name.starts_with('x') => STREAM,
             name if name.starts_with("bz") => "zset",
             _ => "list",
         }

@@ -29,8 +29,8 @@ pub(super) const COMMANDS: &[Entry] = &[
 ];
 
 /// One end of a list.
-#[derive(Debug, Clone, Copy)]
-enum End {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
     Head,
     Tail,
 }
@@ -43,7 +43,7 @@ impl End {
         }
     }
 
-    fn pop(self, list: &mut List) -> Option<Vec<u8>> {
+    pub(super) fn pop(self, list: &mut List) -> Option<Vec<u8>> {
         match self {
             End::Head => list.pop_front(),
             End::Tail => list.pop_back(),
@@ -51,7 +51,7 @@ impl End {
     }
 }
 
-fn end(word: &[u8]) -> Result<End, Refusal> {
+pub(super) fn end(word: &[u8]) -> Result<End, Refusal> {
     if is(word, "left") {
         Ok(End::Head)
     } else if is(word, "right") {
@@ -66,7 +66,9 @@ fn push(state: &mut State, argv: &[&[u8]], end: End) -> Answer {
     for element in &argv[2..] {
         end.push(list, element.to_vec());
     }
-    Ok(Reply::count(list.len()))
+    let length = Reply::count(list.len());
+    state.keys.touch(argv[1]);
+    Ok(length)
 }
 
 fn push_to_existing(state: &mut State, argv: &[&[u8]], end: End) -> Answer {
@@ -92,7 +94,10 @@ fn pop(state: &mut State, argv: &[&[u8]], end: End, name: &str) -> Answer {
             Reply::bulks((0..wanted).filter_map(|_| end.pop(list)))
         }
     };
-    state.keys.drop_if_empty(argv[1]);
+    if wanted != Some(0) {
+        state.keys.drop_if_empty(argv[1]);
+        state.keys.touch(argv[1]);
+    }
     Ok(reply)
 }
 
@@ -103,7 +108,7 @@ fn length(state: &mut State, argv: &[&[u8]]) -> Answer {
 
 /// Takes from one list and puts into another or the same; a target of another type changes
 /// nothing.
-fn move_one(state: &mut State, argv: &[&[u8]], from: End, to: End) -> Answer {
+pub(super) fn move_one(state: &mut State, argv: &[&[u8]], from: End, to: End) -> Answer {
     let (source, target) = (argv[1], argv[2]);
     if state.keys.find::<List>(source)?.is_none() {
         return Ok(Reply::Nil);
@@ -118,6 +123,8 @@ fn move_one(state: &mut State, argv: &[&[u8]], from: End, to: End) -> Answer {
     };
     to.push(state.keys.find_or_create(target)?, element.clone());
     state.keys.drop_if_empty(source);
+    state.keys.touch(source);
+    state.keys.touch(target);
     Ok(Reply::Bulk(element))
 }
 

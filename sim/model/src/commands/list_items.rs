@@ -55,6 +55,7 @@ fn set(state: &mut State, argv: &[&[u8]]) -> Answer {
         .ok_or(Refusal::NoSuchKey)?;
     let index = locate(integer(argv[2])?, list).ok_or(Refusal::IndexOutOfRange)?;
     list[index] = argv[3].to_vec();
+    state.keys.touch(argv[1]);
     Ok(Reply::ok())
 }
 
@@ -72,7 +73,9 @@ fn insert(state: &mut State, argv: &[&[u8]]) -> Answer {
     match list.iter().position(|element| element == argv[3]) {
         Some(pivot) => {
             list.insert(pivot + offset, argv[4].to_vec());
-            Ok(Reply::count(list.len()))
+            let length = Reply::count(list.len());
+            state.keys.touch(argv[1]);
+            Ok(length)
         }
         None => Ok(Reply::Integer(-1)),
     }
@@ -114,7 +117,10 @@ fn remove(state: &mut State, argv: &[&[u8]]) -> Answer {
             false
         });
     }
-    state.keys.drop_if_empty(argv[1]);
+    if removed > 0 {
+        state.keys.drop_if_empty(argv[1]);
+        state.keys.touch(argv[1]);
+    }
     Ok(Reply::count(removed))
 }
 
@@ -124,8 +130,10 @@ fn trim(state: &mut State, argv: &[&[u8]]) -> Answer {
         let kept = slice(start, stop, list.len());
         list.truncate(kept.end);
         list.drain(..kept.start.min(list.len()));
+        state.keys.drop_if_empty(argv[1]);
+        // Even if everything stays.
+        state.keys.touch(argv[1]);
     }
-    state.keys.drop_if_empty(argv[1]);
     Ok(Reply::ok())
 }
 

@@ -10,8 +10,11 @@ mod key_positions;
 mod keys;
 mod list_ends;
 mod list_items;
+mod list_wait;
+mod pop_request;
 mod pubsub;
 mod replication;
+mod scan_request;
 pub(crate) mod scripting;
 mod server_info;
 mod stream_claim;
@@ -26,8 +29,12 @@ mod strings;
 pub(crate) mod table;
 mod text_set;
 mod transactions;
+mod zset_combine;
 mod zset_pop;
 mod zset_range;
+mod zset_read;
+mod zset_remove;
+mod zset_scan;
 mod zset_write;
 
 use crate::arguments::shown;
@@ -89,6 +96,7 @@ const FAMILIES: &[&[Entry]] = &[
     keys::COMMANDS,
     list_ends::COMMANDS,
     list_items::COMMANDS,
+    list_wait::COMMANDS,
     pubsub::COMMANDS,
     replication::COMMANDS,
     scripting::COMMANDS,
@@ -104,8 +112,12 @@ const FAMILIES: &[&[Entry]] = &[
     strings::COMMANDS,
     text_set::COMMANDS,
     transactions::COMMANDS,
+    zset_combine::COMMANDS,
     zset_pop::COMMANDS,
     zset_range::COMMANDS,
+    zset_read::COMMANDS,
+    zset_remove::COMMANDS,
+    zset_scan::COMMANDS,
     zset_write::COMMANDS,
 ];
 

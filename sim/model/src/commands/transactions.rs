@@ -41,7 +41,7 @@ fn watch(state: &mut State, argv: &[&[u8]]) -> Answer {
     if state.clients.get(state.client).transaction.is_some() {
         return Err(Refusal::Text("ERR WATCH inside MULTI is not allowed"));
     }
-    state.record_touches(true);
+    state.record_changes(true);
     let database = state.selected();
     for key in &argv[1..] {
         let watched = Watched {
@@ -164,6 +164,12 @@ mod tests {
     fn a_watched_key_must_not_change() {
         for (change, reply) in [
             ("MOVE k 1", "*-1"),
+            ("SET k w", "*-1"),
+            ("DEL k", "*-1"),
+            ("APPEND k w", "*-1"),
+            ("PEXPIRE k 5000", "*-1"),
+            ("SETNX k w", "*0"),
+            ("PERSIST k", "*0"),
             ("FLUSHALL", "*-1"),
             ("SET other w", "*0"),
             ("GET k", "*0"),

@@ -1,40 +1,117 @@
 //! Sorted sets used as priority queues.
 
+use super::pop_request::PopRequest;
 use super::{Entry, data};
-use crate::arguments::count;
+use crate::arguments::{count, is};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::sorted_set::SortedSet;
 use crate::state::State;
 
 pub(super) const COMMANDS: &[Entry] = &[
-    data("zpopmin", |state, argv| pop(state, argv, false)),
-    data("zpopmax", |state, argv| pop(state, argv, true)),
+    data("zpopmin", |state, argv| pop(state, argv, End::Lowest)),
+    data("zpopmax", |state, argv| pop(state, argv, End::Highest)),
+    data("zmpop", |state, argv| {
+        let request = PopRequest::parse(&argv[1..], end)?;
+        Ok(pop_first(state, request)?.unwrap_or(Reply::NilArray))
+    }),
+    data("bzpopmin", |state, argv| {
+        pop_or_wait(state, argv, End::Lowest)
+    }),
+    data("bzpopmax", |state, argv| {
+        pop_or_wait(state, argv, End::Highest)
+    }),
+    data("bzmpop", |state, argv| {
+        let request = PopRequest::parse(&argv[2..], end)?;
+        let deadline = state.deadline_of_seconds(argv[1])?;
+        match pop_first(state, request)? {
+            Some(popped) => Ok(popped),
+            None => state.wait_or(Reply::NilArray, request.keys, deadline, argv),
+        }
+    }),
 ];
 
-fn pop(state: &mut State, argv: &[&[u8]], highest: bool) -> Answer {
+/// One end of a sorted set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Lowest,
+    Highest,
+}
+
+fn end(word: &[u8]) -> Result<End, Refusal> {
+    match word {
+        word if is(word, "min") => Ok(End::Lowest),
+        word if is(word, "max") => Ok(End::Highest),
+        _ => Err(Refusal::Syntax),
+    }
+}
+
+/// Takes up to `count` members, `None` where there is no set.
+fn take(
+    state: &mut State,
+    key: &[u8],
+    end: End,
+    count: usize,
+) -> Result<Option<Vec<(Reply, Reply)>>, Refusal> {
+    let shape = state.shape();
+    let Some(set) = state.keys.find::<SortedSet>(key)? else {
+        return Ok(None);
+    };
+    let popped: Vec<_> = (0..count)
+        .map_while(|_| set.pop(end == End::Highest))
+        .map(|(member, score)| (Reply::Bulk(member), shape.double(score)))
+        .collect();
+    if !popped.is_empty() {
+        state.keys.drop_if_empty(key);
+        state.keys.touch(key);
+    }
+    Ok(Some(popped))
+}
+
+fn pop(state: &mut State, argv: &[&[u8]], end: End) -> Answer {
     let wanted = match argv {
-        [_, _] => 1,
-        [_, _, wanted] => count(wanted)?,
+        [_, _] => None,
+        [_, _, wanted] => Some(count(wanted)?),
         _ => return Err(Refusal::Syntax),
     };
-    let shape = state.shape();
-    let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
-        return Ok(Reply::Array(vec![]));
-    };
-    let mut popped = Vec::new();
-    for _ in 0..wanted {
-        let Some((member, score)) = set.pop(highest) else {
-            break;
-        };
-        popped.push((Reply::Bulk(member), shape.double(score)));
-    }
-    state.keys.drop_if_empty(argv[1]);
-    // Without a count the one pair is flat in RESP3, too.
-    Ok(match (argv, popped.pop()) {
-        ([_, _], Some((member, score))) => Reply::Array(vec![member, score]),
-        (_, last) => shape.pairs(popped.into_iter().chain(last)),
+    let popped = take(state, argv[1], end, wanted.unwrap_or(1))?.unwrap_or_default();
+    Ok(match wanted {
+        Some(_) => state.shape().pairs(popped),
+        // Without a count the one pair is flat in RESP3, too.
+        None => flat(popped),
     })
+}
+
+fn flat(pairs: Vec<(Reply, Reply)>) -> Reply {
+    let words = pairs
+        .into_iter()
+        .flat_map(|(member, score)| [member, score]);
+    Reply::Array(words.collect())
+}
+
+/// Pops from the first key that is there, and names it. The pairs are nested in RESP2, too.
+fn pop_first(state: &mut State, request: PopRequest<End>) -> Result<Option<Reply>, Refusal> {
+    for key in request.keys {
+        if let Some(popped) = take(state, key, request.end, request.count)? {
+            let pairs = popped
+                .into_iter()
+                .map(|(member, score)| Reply::Array(vec![member, score]));
+            let pairs = Reply::Array(pairs.collect());
+            return Ok(Some(Reply::Array(vec![Reply::bulk(*key), pairs])));
+        }
+    }
+    Ok(None)
+}
+
+fn pop_or_wait(state: &mut State, argv: &[&[u8]], end: End) -> Answer {
+    let (keys, timeout) = (&argv[1..argv.len() - 1], argv[argv.len() - 1]);
+    let deadline = state.deadline_of_seconds(timeout)?;
+    for key in keys {
+        for (member, score) in take(state, key, end, 1)?.unwrap_or_default() {
+            return Ok(Reply::Array(vec![Reply::bulk(*key), member, score]));
+        }
+    }
+    state.wait_or(Reply::NilArray, keys, deadline, argv)
 }
 
 #[cfg(test)]
@@ -69,5 +146,41 @@ mod tests {
         ] {
             server.expect(command, reply);
         }
+    }
+
+    #[test]
+    fn popping_from_one_of_several() {
+        let mut server = TestServer::new();
+        server.run("ZADD z 1 a 2 b 3 c 4 d");
+        server.run("SET s v");
+        for (command, reply) in [
+            ("ZMPOP 2 none z MIN", "*2 $1 z *1 *2 $1 a $1 1"),
+            (
+                "ZMPOP 1 z max COUNT 2",
+                "*2 $1 z *2 *2 $1 d $1 4 *2 $1 c $1 3",
+            ),
+            ("ZMPOP 1 none MIN", "*-1"),
+            (
+                "ZMPOP 2 s z MIN",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+            ("BZMPOP 0 1 z MIN COUNT 9", "*2 $1 z *1 *2 $1 b $1 2"),
+            ("EXISTS z", ":0"),
+            ("BZMPOP 0 1 z MIN", "*-1"),
+            ("BZPOPMIN none z 1", "*-1"),
+            ("BZPOPMIN z -1", "-ERR timeout is negative"),
+            (
+                "BZMPOP x 1 z MIN",
+                "-ERR timeout is not a float or out of range",
+            ),
+            ("BZMPOP x 0 z MIN", "-ERR numkeys should be greater than 0"),
+            ("ZADD z 1 a 2 b", ":2"),
+            ("BZPOPMAX none z 0", "*3 $1 z $1 b $1 2"),
+        ] {
+            server.expect(command, reply);
+        }
+        server.run("HELLO 3");
+        server.expect("BZPOPMIN z 0", "*3 $1 z $1 a ,1");
+        server.expect("ZMPOP 1 z MIN", "_");
     }
 }

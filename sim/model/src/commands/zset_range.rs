@@ -1,147 +1,179 @@
-//! Sorted sets: ranks and ranges.
+//! Sorted sets: ranges by rank, by score and by the members' bytes.
 
 use super::{Entry, data};
 use crate::arguments::{integer, is, score_range, slice};
+use crate::lex_range::LexRange;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
-use crate::sorted_set::SortedSet;
+use crate::sorted_set::{ScoreRange, SortedSet};
 use crate::state::State;
+use crate::value::Value;
 
 pub(super) const COMMANDS: &[Entry] = &[
-    data("zrank", |state, argv| rank(state, argv, false)),
-    data("zrevrank", |state, argv| rank(state, argv, true)),
-    data("zcount", count),
-    data("zrange", |state, argv| range(state, argv, None, None)),
+    data("zrange", |state, argv| range(state, argv, Named::default())),
     data("zrevrange", |state, argv| {
-        range(state, argv, Some(By::Rank), Some(true))
+        range(state, argv, Named::new(By::Rank, true))
     }),
     data("zrangebyscore", |state, argv| {
-        range(state, argv, Some(By::Score), Some(false))
+        range(state, argv, Named::new(By::Score, false))
     }),
     data("zrevrangebyscore", |state, argv| {
-        range(state, argv, Some(By::Score), Some(true))
+        range(state, argv, Named::new(By::Score, true))
     }),
+    data("zrangebylex", |state, argv| {
+        range(state, argv, Named::new(By::Lex, false))
+    }),
+    data("zrevrangebylex", |state, argv| {
+        range(state, argv, Named::new(By::Lex, true))
+    }),
+    data("zrangestore", store),
 ];
-
-fn rank(state: &mut State, argv: &[&[u8]], reversed: bool) -> Answer {
-    let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
-        return Ok(Reply::Nil);
-    };
-    Ok(match set.rank(argv[2]) {
-        None => Reply::Nil,
-        Some(rank) if reversed => Reply::count(set.len() - 1 - rank),
-        Some(rank) => Reply::count(rank),
-    })
-}
-
-fn count(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let range = score_range(argv[2], argv[3])?;
-    let set = state.keys.find::<SortedSet>(argv[1])?;
-    Ok(Reply::count(set.map_or(0, |set| set.range(range).count())))
-}
 
 /// What the two bounds of a range mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Rank,
     Score,
+    Lex,
 }
 
-/// What follows the bounds. `ZRANGE` takes kind and direction from there, the older commands
-/// have them in their names.
-struct Options {
-    by: By,
+/// What a command's name says of its range. That of `ZRANGE` says nothing: there the options do.
+#[derive(Debug, Default, Clone, Copy)]
+struct Named {
+    by: Option<By>,
+    reversed: Option<bool>,
+}
+
+impl Named {
+    fn new(by: By, reversed: bool) -> Self {
+        Named {
+            by: Some(by),
+            reversed: Some(reversed),
+        }
+    }
+}
+
+/// The bounds as they were read.
+#[derive(Debug, Clone, Copy)]
+enum Bounds<'a> {
+    Ranks(i64, i64),
+    Scores(ScoreRange),
+    Lex(LexRange<'a>),
+}
+
+/// What is wanted of a set.
+#[derive(Debug, Clone, Copy)]
+struct Selection<'a> {
+    bounds: Bounds<'a>,
     reversed: bool,
     with_scores: bool,
     offset: i64,
     limit: i64,
 }
 
-impl Options {
-    fn parse(
-        words: &[&[u8]],
-        mut by: Option<By>,
-        mut reversed: Option<bool>,
-    ) -> Result<Self, Refusal> {
-        let mut options = Options {
-            by: By::Rank,
-            reversed: false,
-            with_scores: false,
-            offset: 0,
-            limit: -1,
-        };
-        let mut rest = words;
+impl<'a> Selection<'a> {
+    /// Reads two bounds and the options after them.
+    fn parse(words: &[&'a [u8]], named: Named, stores: bool) -> Result<Self, Refusal> {
+        let Named {
+            mut by,
+            mut reversed,
+        } = named;
+        let (mut with_scores, mut offset, mut limit) = (false, 0, -1);
+        let mut rest = &words[2..];
         while let [word, after @ ..] = rest {
             rest = after;
             match after {
-                [offset, limit, after @ ..] if is(word, "limit") => {
-                    options.offset = integer(offset)?;
-                    options.limit = integer(limit)?;
+                _ if is(word, "withscores") && !stores => with_scores = true,
+                [first, second, after @ ..] if is(word, "limit") => {
+                    offset = integer(first)?;
+                    limit = integer(second)?;
                     rest = after;
                 }
-                _ if is(word, "withscores") => options.with_scores = true,
                 // Each only once, and not where the command's name has said it.
                 _ if is(word, "rev") && reversed.is_none() => reversed = Some(true),
                 _ if is(word, "byscore") && by.is_none() => by = Some(By::Score),
-                _ if is(word, "bylex") && by.is_none() => {
-                    return Err(Refusal::unsupported("ZRANGE BYLEX"));
-                }
+                _ if is(word, "bylex") && by.is_none() => by = Some(By::Lex),
                 _ => return Err(Refusal::Syntax),
             }
         }
-        options.by = by.unwrap_or(By::Rank);
-        options.reversed = reversed.unwrap_or(false);
-        if options.limit != -1 && options.by == By::Rank {
+        let by = by.unwrap_or(By::Rank);
+        let reversed = reversed.unwrap_or(false);
+        if limit != -1 && by == By::Rank {
             return Err(Refusal::Text(
                 "ERR syntax error, LIMIT is only supported in combination with either BYSCORE \
                  or BYLEX",
             ));
         }
-        Ok(options)
+        if with_scores && by == By::Lex {
+            return Err(Refusal::Text(
+                "ERR syntax error, WITHSCORES not supported in combination with BYLEX",
+            ));
+        }
+        let (min, max) = match reversed && by != By::Rank {
+            // From high to low the bounds change places too.
+            true => (words[1], words[0]),
+            false => (words[0], words[1]),
+        };
+        let bounds = match by {
+            By::Rank => Bounds::Ranks(integer(min)?, integer(max)?),
+            By::Score => Bounds::Scores(score_range(min, max)?),
+            By::Lex => Bounds::Lex(LexRange::parse(min, max)?),
+        };
+        Ok(Selection {
+            bounds,
+            reversed,
+            with_scores,
+            offset,
+            limit,
+        })
+    }
+
+    fn of(self, set: &'a SortedSet) -> Box<dyn Iterator<Item = (&'a [u8], f64)> + 'a> {
+        // A negative offset skips everything, a negative limit takes everything.
+        let skip = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let take = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        match self.bounds {
+            Bounds::Ranks(start, stop) => {
+                let ranks = slice(start, stop, set.len());
+                let members = set.walk(self.reversed);
+                Box::new(members.skip(ranks.start).take(ranks.len()))
+            }
+            Bounds::Scores(scores) if self.reversed => {
+                Box::new(set.range(scores).rev().skip(skip).take(take))
+            }
+            Bounds::Scores(scores) => Box::new(set.range(scores).skip(skip).take(take)),
+            Bounds::Lex(range) => Box::new(set.lex_range(range, self.reversed, skip).take(take)),
+        }
     }
 }
 
-fn range(state: &mut State, argv: &[&[u8]], by: Option<By>, reversed: Option<bool>) -> Answer {
-    let options = Options::parse(&argv[4..], by, reversed)?;
+fn range(state: &mut State, argv: &[&[u8]], named: Named) -> Answer {
+    let selection = Selection::parse(&argv[2..], named, false)?;
     let shape = state.shape();
-    let show = |members: &mut dyn Iterator<Item = (&[u8], f64)>| match options.with_scores {
+    let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
+        return Ok(Reply::Array(vec![]));
+    };
+    let members = selection.of(set);
+    Ok(match selection.with_scores {
         true => {
             shape.pairs(members.map(|(member, score)| (Reply::bulk(member), shape.double(score))))
         }
         false => Reply::bulks(members.map(|(member, _)| member)),
-    };
-    let empty = SortedSet::default();
-    match options.by {
-        By::Rank => {
-            let (start, stop) = (integer(argv[2])?, integer(argv[3])?);
-            let set = state.keys.find::<SortedSet>(argv[1])?;
-            let set = set.as_deref().unwrap_or(&empty);
-            let wanted = slice(start, stop, set.len());
-            let pick = |members: &mut dyn Iterator<Item = (&[u8], f64)>| {
-                show(&mut members.skip(wanted.start).take(wanted.len()))
-            };
-            Ok(match options.reversed {
-                true => pick(&mut set.iter().rev()),
-                false => pick(&mut set.iter()),
-            })
-        }
-        By::Score => {
-            // From high to low the bounds change places too.
-            let wanted = match options.reversed {
-                true => score_range(argv[3], argv[2])?,
-                false => score_range(argv[2], argv[3])?,
-            };
-            let set = state.keys.find::<SortedSet>(argv[1])?;
-            let set = set.as_deref().unwrap_or(&empty);
-            // A negative offset skips everything, a negative limit takes everything.
-            let skip = usize::try_from(options.offset).unwrap_or(usize::MAX);
-            let take = usize::try_from(options.limit).unwrap_or(usize::MAX);
-            Ok(match options.reversed {
-                true => show(&mut set.range(wanted).rev().skip(skip).take(take)),
-                false => show(&mut set.range(wanted).skip(skip).take(take)),
-            })
+    })
+}
+
+/// `ZRANGESTORE`: a range becomes a set of its own.
+fn store(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let selection = Selection::parse(&argv[3..], Named::default(), true)?;
+    let mut found = SortedSet::default();
+    if let Some(set) = state.keys.find::<SortedSet>(argv[2])? {
+        for (member, score) in selection.of(set) {
+            found.set(member, score);
         }
     }
+    let reply = Reply::count(found.len());
+    state.keys.store(argv[1], Value::SortedSet(found));
+    Ok(reply)
 }
 
 #[cfg(test)]
@@ -158,10 +190,6 @@ mod tests {
     fn ranks() {
         let mut server = filled();
         for (command, reply) in [
-            ("ZRANK z c", ":3"),
-            ("ZREVRANK z c", ":2"),
-            ("ZRANK z nope", "$-1"),
-            ("ZRANK none a", "$-1"),
             ("ZRANGE z 0 1", "*2 $2 zz $1 a"),
             ("ZRANGE z -2 -1 WITHSCORES", "*4 $1 d $1 3 $1 e $2 10"),
             ("ZRANGE z 0 1 REV", "*2 $1 e $1 d"),
@@ -188,9 +216,6 @@ mod tests {
     fn scores() {
         let mut server = filled();
         for (command, reply) in [
-            ("ZCOUNT z 1 3", ":5"),
-            ("ZCOUNT z (1 (3", ":2"),
-            ("ZCOUNT z x 1", "-ERR min or max is not a float"),
             ("ZRANGEBYSCORE z (3 +inf WITHSCORES", "*2 $1 e $2 10"),
             ("ZRANGEBYSCORE z -inf (3", "*3 $2 zz $1 a $1 b"),
             ("ZRANGEBYSCORE z 0 100 LIMIT 1 2", "*2 $1 a $1 b"),
@@ -213,5 +238,63 @@ mod tests {
         ] {
             server.expect(command, reply);
         }
+    }
+
+    #[test]
+    fn members() {
+        let mut server = TestServer::new();
+        server.run("ZADD z 0 a 0 b 0 c 0 d");
+        for (command, reply) in [
+            ("ZRANGEBYLEX z [b (d", "*2 $1 b $1 c"),
+            ("ZRANGEBYLEX z - + LIMIT 1 2", "*2 $1 b $1 c"),
+            ("ZRANGEBYLEX z + -", "*0"),
+            ("ZREVRANGEBYLEX z + (b", "*2 $1 d $1 c"),
+            ("ZRANGE z (c - BYLEX REV LIMIT 0 1", "*1 $1 b"),
+            (
+                "ZRANGEBYLEX none b c",
+                "-ERR min or max not valid string range item",
+            ),
+            (
+                "ZRANGEBYLEX z - + WITHSCORES",
+                "-ERR syntax error, WITHSCORES not supported in combination with BYLEX",
+            ),
+            ("ZRANGEBYLEX z - + REV", "-ERR syntax error"),
+            ("ZRANGE z - + BYLEX BYSCORE", "-ERR syntax error"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn storing() {
+        let mut server = filled();
+        for (command, reply) in [
+            ("ZRANGESTORE t z 0 1", ":2"),
+            ("ZRANGE t 0 -1 WITHSCORES", "*4 $2 zz $1 1 $1 a $3 1.5"),
+            ("ZRANGESTORE t z +inf (3 BYSCORE REV LIMIT 0 1", ":1"),
+            ("ZRANGE t 0 -1", "*1 $1 e"),
+            ("ZRANGESTORE t z 0 1 WITHSCORES", "-ERR syntax error"),
+            ("ZRANGESTORE t none 0 -1", ":0"),
+            ("EXISTS t", ":0"),
+            ("SET s v", "+OK"),
+            (
+                "ZRANGESTORE t s 0 1",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+            ("ZRANGESTORE s z 0 0", ":1"),
+            ("TYPE s", "+zset"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn pairs_are_nested_in_resp3() {
+        let mut server = filled();
+        server.run("HELLO 3");
+        server.expect(
+            "ZREVRANGEBYSCORE z 2 1.5 WITHSCORES",
+            "*2 *2 $1 b ,2 *2 $1 a ,1.5",
+        );
     }
 }

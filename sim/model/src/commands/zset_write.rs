@@ -1,21 +1,13 @@
-//! Sorted sets: adding, scoring, removing.
+//! Sorted sets: adding, and changing scores.
 
 use super::{Entry, data};
-use crate::arguments::{score, score_range};
+use crate::arguments::score;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::sorted_set::SortedSet;
 use crate::state::State;
 
-pub(super) const COMMANDS: &[Entry] = &[
-    data("zadd", add),
-    data("zincrby", increment),
-    data("zrem", remove),
-    data("zremrangebyscore", remove_by_score),
-    data("zcard", cardinality),
-    data("zscore", score_of),
-    data("zmscore", scores_of),
-];
+pub(super) const COMMANDS: &[Entry] = &[data("zadd", add), data("zincrby", increment)];
 
 /// The words that may stand before the first score of `ZADD`.
 #[derive(Debug, Default, Clone, Copy)]
@@ -125,6 +117,9 @@ fn write(state: &mut State, key: &[u8], options: Options, pairs: &[[&[u8]; 2]]) 
             }
         }
     }
+    if added + updated > 0 {
+        state.keys.touch(key);
+    }
     Ok(match (options.increment, last) {
         (true, Some(score)) => state.shape().double(score),
         (true, None) => Reply::Nil,
@@ -165,56 +160,6 @@ fn write_one(
     }
     set.set(member, score);
     Ok(Outcome::Updated(score))
-}
-
-fn remove(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
-        return Ok(Reply::Integer(0));
-    };
-    let removed = argv[2..].iter().filter(|member| set.remove(member));
-    let removed = Reply::count(removed.count());
-    state.keys.drop_if_empty(argv[1]);
-    Ok(removed)
-}
-
-fn remove_by_score(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let range = score_range(argv[2], argv[3])?;
-    let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
-        return Ok(Reply::Integer(0));
-    };
-    let doomed: Vec<Vec<u8>> = set
-        .range(range)
-        .map(|(member, _)| member.to_vec())
-        .collect();
-    for member in &doomed {
-        set.remove(member);
-    }
-    state.keys.drop_if_empty(argv[1]);
-    Ok(Reply::count(doomed.len()))
-}
-
-fn cardinality(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let set = state.keys.find::<SortedSet>(argv[1])?;
-    Ok(Reply::count(set.map_or(0, |set| set.len())))
-}
-
-fn score_of(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let set = state.keys.find::<SortedSet>(argv[1])?;
-    let score = set.and_then(|set| set.score(argv[2]));
-    Ok(show(state, score))
-}
-
-fn scores_of(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let set = state.keys.find::<SortedSet>(argv[1])?;
-    let score = |member: &&[u8]| set.as_ref().and_then(|set| set.score(member));
-    let scores: Vec<_> = argv[2..].iter().map(score).collect();
-    Ok(Reply::Array(
-        scores.into_iter().map(|score| show(state, score)).collect(),
-    ))
-}
-
-fn show(state: &State, score: Option<f64>) -> Reply {
-    score.map_or(Reply::Nil, |score| state.shape().double(score))
 }
 
 #[cfg(test)]

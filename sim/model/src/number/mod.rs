@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-pub(crate) use read::{parse_integer, parse_score, strtod};
+pub(crate) use read::{is_space, parse_integer, parse_score, strtod};
 pub(crate) use write::{format_g, format_shortest};
 
 /// C's conversion of a double to a 64-bit integer on x86-64, which scripts can see: everything

@@ -84,7 +84,8 @@ pub(crate) fn strtod(text: &[u8]) -> Number {
     }
 }
 
-fn is_space(byte: u8) -> bool {
+/// C's `isspace`.
+pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
