@@ -38,11 +38,13 @@ mod keyspace;
 #[cfg(feature = "listener")]
 mod listener;
 mod number;
+mod random;
 mod refusal;
 mod reply;
 mod script;
 mod server;
 mod session;
+mod set;
 mod shape;
 mod sorted_set;
 mod state;

@@ -9,6 +9,7 @@ use crate::clock::{ScriptTime, Time};
 use crate::condition::Conditions;
 use crate::keyspace::Keyspace;
 use crate::number;
+use crate::random::Random;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 use crate::shape::{Protocol, Shape};
@@ -90,6 +91,8 @@ pub(crate) struct State {
     /// Whether changes of keys are remembered, in `touched`.
     recording: bool,
     touched: Vec<(usize, Vec<u8>)>,
+    /// What chooses where Redis chooses at random. The same in every server that was just started.
+    pub(crate) random: Random,
     /// What was asked for and could not be modelled, in order.
     pub(crate) unsupported: Vec<String>,
     /// The mistake that is made.
@@ -116,6 +119,7 @@ impl State {
             outbox: Vec::new(),
             recording: false,
             touched: Vec::new(),
+            random: Random::default(),
             unsupported: Vec::new(),
             #[cfg(feature = "planted-faults")]
             fault: None,

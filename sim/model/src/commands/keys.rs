@@ -1,7 +1,8 @@
 //! Commands about keys of any type.
 
+use super::scan_request::{ScanRequest, cursor, scanned};
 use super::{Entry, data};
-use crate::arguments::{integer, is};
+use crate::arguments::is;
 use crate::glob;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
@@ -54,47 +55,14 @@ fn keys(state: &mut State, argv: &[&[u8]]) -> Answer {
 
 /// Answers everything at once: `COUNT` is a hint, and one pass is a valid iteration.
 fn scan(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let cursor = cursor(argv[1])?;
-    let (mut pattern, mut wanted) = (&b"*"[..], None);
-    let mut options = argv[2..].iter();
-    while let Some(option) = options.next() {
-        match options.next() {
-            Some(value) if is(option, "count") => {
-                if integer(value)? < 1 {
-                    return Err(Refusal::Syntax);
-                }
-            }
-            Some(value) if is(option, "match") => pattern = value,
-            Some(value) if is(option, "type") => wanted = Some(value),
-            _ => return Err(Refusal::Syntax),
-        }
-    }
+    let at_start = cursor(argv[1])? == 0;
+    let request = ScanRequest::parse(&argv[2..], true)?;
     let found = state.keys.iter().filter(|(key, slot)| {
-        cursor == 0
-            && glob::matches(pattern, key)
-            && wanted.is_none_or(|word| is(word, slot.value.kind()))
+        at_start
+            && request.matches(key)
+            && request.kind.is_none_or(|kind| is(kind, slot.value.kind()))
     });
-    let found = Reply::bulks(found.map(|(key, _)| key));
-    Ok(Reply::Array(vec![Reply::bulk("0"), found]))
-}
-
-/// C's `strtoul` on the whole text: a sign is fine, and a negative cursor wraps round.
-fn cursor(text: &[u8]) -> Result<u64, Refusal> {
-    let invalid = Refusal::Text("ERR invalid cursor");
-    let (negative, digits) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
-    if !digits.iter().all(u8::is_ascii_digit) {
-        return Err(invalid);
-    }
-    let digits = std::str::from_utf8(digits).unwrap_or_default();
-    match digits.parse::<u64>() {
-        Ok(value) if negative => Ok(value.wrapping_neg()),
-        Ok(value) => Ok(value),
-        Err(_) => Err(invalid),
-    }
+    Ok(scanned(found.map(|(key, _)| Reply::bulk(key))))
 }
 
 fn kind(state: &mut State, argv: &[&[u8]]) -> Answer {

@@ -1,7 +1,6 @@
 //! Scripting: compiling, caching and running Lua as Redis does.
 
 mod json;
-mod random;
 #[allow(
     unsafe_code,
     unsafe_op_in_unsafe_fn,

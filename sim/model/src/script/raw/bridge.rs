@@ -10,9 +10,9 @@ use std::sync::{Mutex, PoisonError};
 use mlua::ffi;
 
 use super::stack::State;
+use crate::random::Random;
 use crate::reply::Reply;
 use crate::script::json;
-use crate::script::random::Random;
 use crate::script::run::Active;
 use crate::state::Profile;
 
