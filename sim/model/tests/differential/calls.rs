@@ -1,5 +1,6 @@
 //! Random commands over a few keys of all types, wrong types and bad arguments included.
 
+use crate::calls_sets;
 use crate::calls_streams;
 use crate::random::Random;
 
@@ -40,7 +41,7 @@ const EXPIRE_OPTIONS: &[&str] = &["NX", "XX", "GT", "LT", "nx", "ZZ"];
 pub(crate) type Form = (&'static str, &'static [Slot]);
 
 /// The forms of calls, one list per family of commands.
-const FAMILIES: &[&[Form]] = &[COMMANDS, calls_streams::COMMANDS];
+const FAMILIES: &[&[Form]] = &[COMMANDS, calls_sets::COMMANDS, calls_streams::COMMANDS];
 
 /// Without `DBSIZE`: a real server counts expired keys until it sweeps them.
 const COMMANDS: &[Form] = &[

@@ -7,6 +7,7 @@
 
 mod budget;
 mod calls;
+mod calls_sets;
 mod calls_streams;
 mod expiry;
 mod keys;
