@@ -1,6 +1,6 @@
 //! A copy of a key for tests to compare.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dump_stream::StreamContent;
 use crate::keyspace::Slot;
@@ -24,6 +24,8 @@ pub enum Content {
     List(Vec<Vec<u8>>),
     /// A hash. Its order carries no meaning, so it is by field here.
     Hash(BTreeMap<Vec<u8>, Vec<u8>>),
+    /// A set. Its order carries no meaning.
+    Set(BTreeSet<Vec<u8>>),
     /// A sorted set, lowest score first.
     SortedSet(Vec<(Vec<u8>, f64)>),
     /// A stream with its groups.
@@ -37,6 +39,7 @@ impl Content {
             Content::Text(_) => "string",
             Content::List(_) => "list",
             Content::Hash(_) => "hash",
+            Content::Set(_) => "set",
             Content::SortedSet(_) => "zset",
             Content::Stream(_) => "stream",
         }
@@ -54,6 +57,7 @@ impl From<&Slot> for Entry {
                     .map(|(field, value)| (field.to_vec(), value.to_vec()))
                     .collect(),
             ),
+            Value::Set(set) => Content::Set(set.iter().collect()),
             Value::SortedSet(set) => Content::SortedSet(
                 set.iter()
                     .map(|(member, score)| (member.to_vec(), score))

@@ -152,6 +152,7 @@ impl Keyspace {
         if self.slots.insert(key.to_vec(), slot).is_none() {
             self.record(key, Change::Added(kind));
         }
+        self.touch(key);
     }
 
     /// Puts the result of a command such as `ZUNIONSTORE` in place of whatever was there; one
@@ -168,7 +169,11 @@ impl Keyspace {
     /// Takes a key out. An expired one is not there to be taken.
     pub(crate) fn take(&mut self, key: &[u8]) -> Option<Slot> {
         self.forget_if_expired(key);
-        self.slots.remove(key)
+        let slot = self.slots.remove(key);
+        if slot.is_some() {
+            self.touch(key);
+        }
+        slot
     }
 
     /// Takes a key out if its collection has become empty.

@@ -45,6 +45,7 @@ mod reply;
 mod script;
 mod server;
 mod session;
+mod set;
 mod shape;
 mod sorted_set;
 mod state;

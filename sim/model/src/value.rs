@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::fields::Fields;
+use crate::set::Set;
 use crate::sorted_set::SortedSet;
 use crate::stream::Stream;
 
@@ -15,6 +16,7 @@ pub(crate) enum Value {
     Text(Vec<u8>),
     List(List),
     Hash(Fields),
+    Set(Set),
     SortedSet(SortedSet),
     Stream(Stream),
 }
@@ -26,6 +28,7 @@ impl Value {
             Value::Text(_) => "string",
             Value::List(_) => "list",
             Value::Hash(_) => "hash",
+            Value::Set(_) => "set",
             Value::SortedSet(_) => "zset",
             Value::Stream(_) => "stream",
         }
@@ -37,6 +40,7 @@ impl Value {
             Value::Text(_) | Value::Stream(_) => false,
             Value::List(list) => list.is_empty(),
             Value::Hash(fields) => fields.len() == 0,
+            Value::Set(set) => set.len() == 0,
             Value::SortedSet(set) => set.len() == 0,
         }
     }
@@ -68,5 +72,6 @@ macro_rules! kind {
 kind!(Vec<u8>, Text);
 kind!(List, List);
 kind!(Fields, Hash);
+kind!(Set, Set);
 kind!(SortedSet, SortedSet);
 kind!(Stream, Stream);

@@ -8,6 +8,7 @@
 //! | `> command` | what a client sends. Words stand between spaces, or in double quotes with escapes; `{2}` is the id of client 2 |
 //! | `< reply` | what it gets next, with the same escapes |
 //! | `2> command`, `2< reply` | the same for another client, which connects with its first command |
+//! | `~ reply` | what Redis answers and the model cannot yet; it is a difference that must be |
 //! | `! order` | see [`Conversation::obey`] |
 //! | `# text` | a comment |
 //!
@@ -147,7 +148,7 @@ fn condition(name: &str) -> Condition {
 fn differences(text: &str) -> (usize, String) {
     let (mut conversation, mut checked, mut report) = (Conversation::new(), 0, String::new());
     let mut command = "";
-    for line in text.lines().chain(["== end"]) {
+    for (number_of_line, line) in (1..).zip(text.lines().chain(["== end"])) {
         if let Some(title) = line.strip_prefix("== ") {
             for reply in conversation.unread() {
                 writeln!(report, "before {title:?}\n  model: {reply}").expect("a string");
@@ -163,7 +164,17 @@ fn differences(text: &str) -> (usize, String) {
             let reply = conversation.next_reply(number);
             let reply = reply.as_deref().unwrap_or("nothing");
             if reply != expected {
-                writeln!(report, "> {command}\n  redis: {expected}\n  model: {reply}")
+                writeln!(
+                    report,
+                    "line {number_of_line}: {command}\n  redis: {expected}\n  model: {reply}"
+                )
+                .expect("a string");
+            }
+        } else if let Some(expected) = line.strip_prefix("~ ") {
+            // Somebody who closes a gap finds the marks that go with it.
+            let reply = conversation.next_reply("");
+            if reply.as_deref() == Some(expected) {
+                writeln!(report, "line {number_of_line}: the mark `~` is out of date")
                     .expect("a string");
             }
         } else {

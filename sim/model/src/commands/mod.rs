@@ -17,6 +17,9 @@ mod replication;
 mod scan_request;
 pub(crate) mod scripting;
 mod server_info;
+mod set_combine;
+mod set_members;
+mod set_random;
 mod stream_claim;
 mod stream_group;
 mod stream_info;
@@ -102,6 +105,9 @@ const FAMILIES: &[&[Entry]] = &[
     replication::COMMANDS,
     scripting::COMMANDS,
     server_info::COMMANDS,
+    set_combine::COMMANDS,
+    set_members::COMMANDS,
+    set_random::COMMANDS,
     stream_claim::COMMANDS,
     stream_group::COMMANDS,
     stream_info::COMMANDS,

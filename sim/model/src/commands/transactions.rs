@@ -164,6 +164,12 @@ mod tests {
     fn a_watched_key_must_not_change() {
         for (change, reply) in [
             ("MOVE k 1", "*-1"),
+            ("SET k w", "*-1"),
+            ("DEL k", "*-1"),
+            ("APPEND k w", "*-1"),
+            ("PEXPIRE k 5000", "*-1"),
+            ("SETNX k w", "*0"),
+            ("PERSIST k", "*0"),
             ("FLUSHALL", "*-1"),
             ("SET other w", "*0"),
             ("GET k", "*0"),

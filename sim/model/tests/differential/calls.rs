@@ -1,6 +1,7 @@
 //! Random commands over a few keys of all types, wrong types and bad arguments included.
 
 use crate::calls_lists;
+use crate::calls_sets;
 use crate::calls_streams;
 use crate::calls_zsets;
 use crate::random::Random;
@@ -55,6 +56,7 @@ pub(crate) type Form = (&'static str, &'static [Slot]);
 const FAMILIES: &[&[Form]] = &[
     COMMANDS,
     calls_lists::COMMANDS,
+    calls_sets::COMMANDS,
     calls_streams::COMMANDS,
     calls_zsets::COMMANDS,
 ];

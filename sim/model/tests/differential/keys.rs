@@ -45,6 +45,7 @@ fn text(content: &Content) -> Vec<u8> {
             .iter()
             .flat_map(|(field, value)| [field.clone(), value.clone()])
             .collect(),
+        Content::Set(members) => members.iter().cloned().collect(),
         Content::SortedSet(members) => members
             .iter()
             .flat_map(|(member, score)| [member.clone(), score.to_string().into_bytes()])

@@ -8,6 +8,7 @@
 mod budget;
 mod calls;
 mod calls_lists;
+mod calls_sets;
 mod calls_streams;
 mod calls_zsets;
 mod chance;

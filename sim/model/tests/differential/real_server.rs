@@ -121,6 +121,7 @@ impl RealServer {
             },
             "list" => Content::List(bulks(self.look(&[b"LRANGE", key, b"0", b"-1"]))),
             "hash" => Content::Hash(pairs(self.look(&[b"HGETALL", key])).into_iter().collect()),
+            "set" => Content::Set(bulks(self.look(&[b"SMEMBERS", key])).into_iter().collect()),
             "zset" => {
                 let members = self.look(&[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"]);
                 let members = pairs(members).into_iter().map(|(member, score)| {
