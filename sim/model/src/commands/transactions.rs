@@ -203,6 +203,12 @@ mod tests {
         server.expect("EXEC", "*0");
 
         server.run("WATCH k");
+        server.expect("EXEC", "-ERR EXEC without MULTI");
+        server.run("SET k v");
+        server.run("MULTI");
+        server.expect("EXEC", "*-1");
+
+        server.run("WATCH k");
         server.run("UNWATCH");
         server.run("SET k v");
         server.run("MULTI");

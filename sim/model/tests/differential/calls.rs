@@ -24,7 +24,7 @@ pub(crate) enum Slot {
     /// One that may be too long for the compact encoding of a sorted set.
     LongMember,
     Cursor,
-    /// Text of a timeout, of a client that never waits.
+    /// Of one that never waits.
     Timeout,
     /// A time to live: far in the future or in the past, so that the clocks of the two servers
     /// need not agree.
@@ -60,12 +60,6 @@ const FAMILIES: &[&[Form]] = &[
     calls_streams::COMMANDS,
     calls_zsets::COMMANDS,
 ];
-
-/// Whether a client may have to wait for a command.
-pub(crate) fn may_wait(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    name.starts_with("BL") || name.starts_with("BR") || name.starts_with("BZ")
-}
 
 /// Without `DBSIZE`: a real server counts expired keys until it sweeps them.
 const COMMANDS: &[Form] = &[

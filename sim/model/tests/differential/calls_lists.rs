@@ -18,11 +18,9 @@ pub(crate) const COMMANDS: &[Form] = &[
     ("LMOVE", &[Key, Key, Word(SIDES), Word(SIDES)]),
     ("LPOP", &[Key, Perhaps(&[Count])]),
     ("LPUSH", &[Key, Many(&[Value])]),
-    ("LPUSH", &[Key, Many(&[Word(&["a", "b"])])]),
     ("LPUSHX", &[Key, Many(&[Value])]),
     ("LRANGE", &[Key, Index, Index]),
     ("LREM", &[Key, Index, Value]),
-    ("LREM", &[Key, Index, Word(&["a", "b"])]),
     ("LSET", &[Key, Index, Value]),
     ("LTRIM", &[Key, Index, Index]),
     ("RPOP", &[Key, Perhaps(&[Count])]),
@@ -47,6 +45,27 @@ pub(crate) const COMMANDS: &[Form] = &[
             Perhaps(&[Word(&["COUNT", "count", "X"]), Count]),
         ],
     ),
+    // Numbers at the edge of what is one.
+    ("LINDEX", &[Key, Integer]),
+    (
+        "LMPOP",
+        &[CountedKeys, Word(SIDES), Word(&["COUNT"]), Integer],
+    ),
+    ("LPOP", &[Key, Integer]),
+    ("LPOS", &[Key, Value, Word(POSITION_OPTIONS), Integer]),
+    ("LRANGE", &[Key, Integer, Integer]),
+    ("LREM", &[Key, Integer, Value]),
+    ("LSET", &[Key, Integer, Value]),
+    ("LTRIM", &[Key, Integer, Integer]),
+    ("LPUSH", &[Key, Many(&[Word(&["a", "b"])])]),
+    ("LREM", &[Key, Index, Word(&["a", "b"])]),
+    // A second time so that there is something to pop.
+    ("RPUSH", &[Key, Many(&[Value])]),
+    ("LPUSH", &[Key, Many(&[Value])]),
+];
+
+/// The commands that a client may have to wait for.
+pub(crate) const BLOCKING: &[Form] = &[
     (
         "BLMPOP",
         &[
@@ -60,19 +79,4 @@ pub(crate) const COMMANDS: &[Form] = &[
     ("BLPOP", &[Many(&[Key]), Timeout]),
     ("BRPOP", &[Many(&[Key]), Timeout]),
     ("BRPOPLPUSH", &[Key, Key, Timeout]),
-    // Numbers at the edge of what is one.
-    ("LINDEX", &[Key, Integer]),
-    (
-        "LMPOP",
-        &[CountedKeys, Word(SIDES), Word(&["COUNT"]), Integer],
-    ),
-    ("LPOP", &[Key, Integer]),
-    ("LPOS", &[Key, Value, Word(POSITION_OPTIONS), Integer]),
-    ("LRANGE", &[Key, Integer, Integer]),
-    ("LREM", &[Key, Integer, Value]),
-    ("LSET", &[Key, Integer, Value]),
-    ("LTRIM", &[Key, Integer, Integer]),
-    // A second time, so that there is something to pop.
-    ("RPUSH", &[Key, Many(&[Value])]),
-    ("LPUSH", &[Key, Many(&[Value])]),
 ];

@@ -29,17 +29,6 @@ pub(crate) const COMMANDS: &[Form] = &[
         "ZADD",
         &[Key, Word(&["0", "1"]), Member, Word(&["0", "1"]), Member],
     ),
-    (
-        "BZMPOP",
-        &[
-            Timeout,
-            CountedKeys,
-            Word(ENDS),
-            Perhaps(&[Word(&["COUNT"]), Count]),
-        ],
-    ),
-    ("BZPOPMAX", &[Many(&[Key]), Timeout]),
-    ("BZPOPMIN", &[Many(&[Key]), Timeout]),
     ("ZCARD", &[Key]),
     ("ZCOUNT", &[Key, Bound, Bound]),
     ("ZDIFF", &[CountedKeys, Maybe(&["WITHSCORES", "WEIGHTS"])]),
@@ -77,10 +66,6 @@ pub(crate) const COMMANDS: &[Form] = &[
     ("ZMSCORE", &[Key, Many(&[Member])]),
     ("ZPOPMAX", &[Key, Perhaps(&[Count])]),
     ("ZPOPMIN", &[Key, Perhaps(&[Count])]),
-    (
-        "ZRANDMEMBER",
-        &[Key, Perhaps(&[Count, Maybe(&["WITHSCORES", "X"])])],
-    ),
     (
         "ZRANGE",
         &[Key, Index, Index, Maybe(&["WITHSCORES", "REV", "X"])],
@@ -212,7 +197,6 @@ pub(crate) const COMMANDS: &[Form] = &[
         &[CountedKeys, Word(ENDS), Word(&["COUNT"]), Integer],
     ),
     ("ZPOPMIN", &[Key, Integer]),
-    ("ZRANDMEMBER", &[Key, Integer, Maybe(&["WITHSCORES"])]),
     (
         "ZRANGE",
         &[Key, Integer, Integer, Maybe(&["REV", "WITHSCORES"])],
@@ -289,4 +273,28 @@ pub(crate) const OF_LARGE_SETS: &[Form] = &[
     ),
     ("SET", &[Key, Value]),
     ("DEL", &[Key]),
+];
+
+/// Those that choose at random.
+pub(crate) const RANDOM: &[Form] = &[
+    (
+        "ZRANDMEMBER",
+        &[Key, Perhaps(&[Count, Maybe(&["WITHSCORES", "X"])])],
+    ),
+    ("ZRANDMEMBER", &[Key, Integer, Maybe(&["WITHSCORES"])]),
+];
+
+/// The commands that a client may have to wait for.
+pub(crate) const BLOCKING: &[Form] = &[
+    (
+        "BZMPOP",
+        &[
+            Timeout,
+            CountedKeys,
+            Word(ENDS),
+            Perhaps(&[Word(&["COUNT"]), Count]),
+        ],
+    ),
+    ("BZPOPMAX", &[Many(&[Key]), Timeout]),
+    ("BZPOPMIN", &[Many(&[Key]), Timeout]),
 ];

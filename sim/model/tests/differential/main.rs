@@ -5,6 +5,7 @@
 //! not run. `make diff N=100000` tries more; [`budget`] has the variables. Where the servers
 //! differ, the test fails with the shortest sequence it can find and the line that repeats it.
 
+mod blocking;
 mod budget;
 mod calls;
 mod calls_lists;
@@ -14,6 +15,7 @@ mod calls_zsets;
 mod chance;
 mod expiry;
 mod keys;
+mod known_cases;
 mod pair;
 #[cfg(feature = "planted-faults")]
 mod planted_faults;
@@ -29,7 +31,6 @@ mod times;
 mod waits;
 mod wire;
 
-use calls::Form;
 use calls_streams::{Filler, NearCalls};
 use pair::Pair;
 use random::Random;
@@ -43,7 +44,7 @@ const COMMANDS: Scenario = Scenario {
     one_in: 1,
     play: |pair, random| {
         let forms = calls::some_forms(random);
-        play_calls(pair, random, &forms)
+        play_without_waiting(pair, random, &forms)
     },
 };
 
@@ -52,7 +53,10 @@ const LISTS: Scenario = Scenario {
     calls: 200,
     cases: 50,
     one_in: 2,
-    play: |pair, random| play_calls(pair, random, calls_lists::COMMANDS),
+    play: |pair, random| {
+        let forms = [calls_lists::COMMANDS, calls_lists::BLOCKING];
+        play_without_waiting(pair, random, &forms.concat())
+    },
 };
 
 const SORTED_SETS: Scenario = Scenario {
@@ -60,7 +64,14 @@ const SORTED_SETS: Scenario = Scenario {
     calls: 200,
     cases: 50,
     one_in: 2,
-    play: |pair, random| play_calls(pair, random, calls_zsets::COMMANDS),
+    play: |pair, random| {
+        let forms = [
+            calls_zsets::COMMANDS,
+            calls_zsets::RANDOM,
+            calls_zsets::BLOCKING,
+        ];
+        play_without_waiting(pair, random, &forms.concat())
+    },
 };
 
 const LARGE_SORTED_SETS: Scenario = Scenario {
@@ -68,7 +79,15 @@ const LARGE_SORTED_SETS: Scenario = Scenario {
     calls: 200,
     cases: 50,
     one_in: 2,
-    play: |pair, random| play_calls(pair, random, calls_zsets::OF_LARGE_SETS),
+    play: |pair, random| play_without_waiting(pair, random, calls_zsets::OF_LARGE_SETS),
+};
+
+const WAITS: Scenario = Scenario {
+    name: "who_waits_is_served_alike",
+    calls: 100,
+    cases: 100,
+    one_in: 2,
+    play: blocking::play,
 };
 
 const STREAMS: Scenario = Scenario {
@@ -108,7 +127,7 @@ const USED_STREAMS: Scenario = Scenario {
     },
 };
 
-const WAITS: Scenario = Scenario {
+const STREAM_WAITS: Scenario = Scenario {
     name: "who_waits_for_streams_is_served_alike",
     calls: 100,
     cases: 100,
@@ -199,12 +218,21 @@ const SCENARIOS: [&Scenario; 8] = [
     &COMMANDS, &LISTS, &SCRIPTS, &SESSIONS, &QUEUE, &JSON, &NUMBERS, &EXPIRY,
 ];
 
-fn play_calls(pair: &mut Pair, random: &mut Random, forms: &[Form]) -> Played {
-    if random.one_in(2) {
+/// Calls of one client, with those that might have to wait in a transaction.
+fn play_without_waiting(pair: &mut Pair, random: &mut Random, forms: &[calls::Form]) -> Played {
+    if random.one_in(3) {
         pair.speak_resp3(0)?;
     }
     for _ in 0..200 {
-        pair.call_words(&calls::call_of(random, forms))?;
+        let words = calls::call_of(random, forms);
+        match words[0].to_ascii_uppercase().starts_with('B') {
+            true => {
+                pair.call(&[b"MULTI"])?;
+                pair.call_words(&words)?;
+                pair.call(&[b"EXEC"])?;
+            }
+            false => drop(pair.call_words(&words)?),
+        }
     }
     Ok(())
 }
@@ -251,6 +279,35 @@ fn large_sorted_sets_answer_alike() {
 }
 
 #[test]
+fn who_waits_is_served_alike() {
+    WAITS.check();
+}
+
+#[test]
+fn who_waits_in_known_ways_is_served_alike() {
+    let Some(mut pair) = Pair::start("who_waits_in_known_ways_is_served_alike") else {
+        return;
+    };
+    for case in known_cases::WAITING {
+        pair.clear();
+        let played = known_cases::play(&mut pair, case);
+        assert!(played.is_ok(), "{case:#?}\n{played:?}");
+    }
+}
+
+#[test]
+fn watches_break_alike() {
+    let Some(mut pair) = Pair::start("watches_break_alike") else {
+        return;
+    };
+    for (before, change) in known_cases::WATCHED {
+        pair.clear();
+        let played = known_cases::watch(&mut pair, before, change);
+        assert!(played.is_ok(), "{before}, {change}: {played:?}");
+    }
+}
+
+#[test]
 fn streams_answer_alike() {
     STREAMS.check();
 }
@@ -262,7 +319,7 @@ fn streams_that_are_used_answer_alike() {
 
 #[test]
 fn who_waits_for_streams_is_served_alike() {
-    WAITS.check();
+    STREAM_WAITS.check();
 }
 
 #[test]
