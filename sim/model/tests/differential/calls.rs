@@ -1,5 +1,7 @@
 //! Random commands over a few keys of all types, wrong types and bad arguments included.
 
+use std::collections::BTreeSet;
+
 use crate::calls_lists;
 use crate::calls_sets;
 use crate::calls_streams;
@@ -218,17 +220,24 @@ pub(crate) fn call(random: &mut Random) -> Vec<String> {
     fill_form(random, form.expect("fewer than all"))
 }
 
-/// What a sequence is made of: everything, or what begins with the letters of a few. Of fewer
+/// What a sequence is made of: everything, one family, or what begins with a few letters. Of fewer
 /// commands, more find the values of others.
 pub(crate) fn some_forms(random: &mut Random) -> Vec<Form> {
-    let mut forms: Vec<Form> = FAMILIES.iter().copied().flatten().copied().collect();
-    if random.one_in(2) {
-        let letters: Vec<_> = (0..3)
-            .map(|_| forms[random.below(forms.len())].0.chars().next())
-            .collect();
-        forms.retain(|(name, _)| letters.contains(&name.chars().next()));
+    let mut forms = FAMILIES.concat();
+    match random.below(3) {
+        0 => FAMILIES[random.below(FAMILIES.len())].to_vec(),
+        1 => {
+            let letter = |form: &Form| form.0.chars().next();
+            let letters: BTreeSet<_> = forms.iter().map(letter).collect();
+            let letters: Vec<_> = letters.into_iter().collect();
+            let chosen: Vec<_> = (0..3)
+                .map(|_| letters[random.below(letters.len())])
+                .collect();
+            forms.retain(|form| chosen.contains(&letter(form)));
+            forms
+        }
+        _ => forms,
     }
-    forms
 }
 
 /// One call of some commands.
@@ -248,10 +257,15 @@ fn fill_form(random: &mut Random, (name, slots): &Form) -> Vec<String> {
     // A call with too many or too few arguments now and then.
     if random.one_in(40) {
         words.push(random.pick(&VALUES).to_owned());
-    } else if random.one_in(40) && words.len() > 1 {
+    } else if random.one_in(40) && words.len() > 1 && !chooses_without_count(name) {
         words.pop();
     }
     words
+}
+
+/// Whether a command chooses at random if it is not told how many.
+fn chooses_without_count(name: &str) -> bool {
+    ["SPOP", "SRANDMEMBER"].contains(&name)
 }
 
 fn fill(random: &mut Random, slot: Slot, words: &mut Vec<String>) {

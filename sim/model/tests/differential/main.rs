@@ -40,7 +40,7 @@ use steps::Played;
 const COMMANDS: Scenario = Scenario {
     name: "commands_answer_alike",
     calls: 200,
-    cases: 100,
+    cases: 300,
     one_in: 1,
     play: |pair, random| {
         let forms = calls::some_forms(random);
@@ -225,13 +225,10 @@ fn play_without_waiting(pair: &mut Pair, random: &mut Random, forms: &[calls::Fo
     }
     for _ in 0..200 {
         let words = calls::call_of(random, forms);
+        let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         match words[0].to_ascii_uppercase().starts_with('B') {
-            true => {
-                pair.call(&[b"MULTI"])?;
-                pair.call_words(&words)?;
-                pair.call(&[b"EXEC"])?;
-            }
-            false => drop(pair.call_words(&words)?),
+            true => pair.call_in_transaction(&argv)?,
+            false => drop(pair.call(&argv)?),
         }
     }
     Ok(())

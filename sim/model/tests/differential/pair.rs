@@ -92,6 +92,10 @@ impl Pair {
                 let argv: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
                 self.call_as(*client, &argv)?;
             }
+            Step::Transaction { argv } => {
+                let argv: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
+                self.call_in_transaction(&argv)?;
+            }
         }
         Ok(())
     }
@@ -128,11 +132,25 @@ impl Pair {
         argv: &[&[u8]],
     ) -> Result<Option<Reply>, Difference> {
         self.connect_up_to(client);
-        let id = self.clients[client].id;
         if self.is_waiting(client) {
             return Ok(None);
         }
         self.steps.push(Step::call(client, argv));
+        self.run(client, argv)
+    }
+
+    /// Runs a call of the first client in a transaction, where blocking commands do not wait.
+    pub(crate) fn call_in_transaction(&mut self, argv: &[&[u8]]) -> Played {
+        self.connect_up_to(0);
+        self.steps.push(Step::transaction(argv));
+        for argv in [&[&b"MULTI"[..]][..], argv, &[b"EXEC"]] {
+            self.run(0, argv)?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, client: usize, argv: &[&[u8]]) -> Result<Option<Reply>, Difference> {
+        let id = self.clients[client].id;
         let sent = self.clients[client].wire.send(argv);
         sent.map_err(|error| Difference::new(format!("the real server hung up: {error}")))?;
         let mut replies = Vec::new();
