@@ -152,7 +152,7 @@ const STREAM_NODES: Scenario = Scenario {
 const SESSIONS: Scenario = Scenario {
     name: "sessions_answer_alike",
     calls: 150,
-    cases: 60,
+    cases: 120,
     one_in: 2,
     play: sessions::play,
 };
