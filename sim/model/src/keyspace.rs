@@ -136,7 +136,7 @@ impl Keyspace {
             .ok_or(Refusal::WrongType)
     }
 
-    /// Puts a value in place of whatever was there, without an expiry.
+    /// Puts a value in place of whatever was there, without an expiry. That touches the key.
     pub(crate) fn put(&mut self, key: &[u8], value: Value) {
         self.put_slot(
             key,
@@ -159,15 +159,13 @@ impl Keyspace {
     /// Puts the result of a command such as `ZUNIONSTORE` in place of whatever was there; one
     /// without members leaves no key.
     pub(crate) fn store(&mut self, key: &[u8], value: Value) {
-        if !value.is_empty_collection() {
-            self.put(key, value);
-            self.touch(key);
-        } else if self.take(key).is_some() {
-            self.touch(key);
+        match value.is_empty_collection() {
+            true => drop(self.take(key)),
+            false => self.put(key, value),
         }
     }
 
-    /// Takes a key out. An expired one is not there to be taken.
+    /// Takes a key out, and touches it. An expired one is not there to be taken.
     pub(crate) fn take(&mut self, key: &[u8]) -> Option<Slot> {
         self.forget_if_expired(key);
         let slot = self.slots.remove(key);

@@ -125,10 +125,9 @@ fn try_again(
     key: &[u8],
 ) -> Option<Answer> {
     let left = state.enter(id);
-    let kind = state.keys.slot(key).map(|slot| slot.value.kind());
-    let answer = if wait.kind() == "stream" {
+    let answer = if wait.kind() == STREAM {
         stream_wait::read_on(state, wait, key)
-    } else if kind == Some(wait.kind()) {
+    } else if (state.keys.slot(key)).is_some_and(|slot| slot.value.kind() == wait.kind()) {
         let call = wait.call_for(key);
         let argv: Vec<&[u8]> = call.iter().map(Vec::as_slice).collect();
         let command = commands::find(state.profile, &argv);
@@ -146,10 +145,7 @@ fn try_again(
 /// Ends a wait.
 pub(crate) fn finish(state: &mut State, id: ClientId, answer: Answer) {
     state.clients.stop_waiting(id);
-    let reply = answer.unwrap_or_else(|refusal| {
-        state.note(&refusal);
-        refusal.into()
-    });
+    let reply = state.reply(answer);
     state.outbox.push((id, reply));
 }
 

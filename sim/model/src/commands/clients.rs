@@ -2,7 +2,7 @@
 
 use super::connection::check_name;
 use super::{Entry, data};
-use crate::arguments::{is, shown};
+use crate::arguments::{integer, is, shown};
 use crate::client::{ClientId, Replies};
 use crate::client_line::{self, Group};
 use crate::number;
@@ -53,15 +53,11 @@ pub(super) const COMMANDS: &[Entry] = &[
     .without("ON"),
     data("client|trackinginfo", |state, _| {
         let shape = state.shape();
-        let pairs = [
+        Ok(shape.named([
             ("flags", shape.set(vec![Reply::bulk("off")])),
             ("redirect", Reply::Integer(-1)),
             ("prefixes", Reply::Array(vec![])),
-        ];
-        let pairs = pairs
-            .into_iter()
-            .map(|(key, value)| (Reply::bulk(key), value));
-        Ok(shape.map(pairs))
+        ]))
     }),
     data("client|unblock", unblock),
     data("client|unpause", |_, _| Ok(Reply::ok())),
@@ -227,12 +223,10 @@ fn unblock(state: &mut State, argv: &[&[u8]]) -> Answer {
             ));
         }
     };
-    let id = number::parse_integer(argv[2]).ok_or(Refusal::NotInteger)?;
-    let waiting = state.clients.waiting();
-    let found = waiting
-        .filter(|(client, _)| client.get() as i64 == id)
-        .map(|(client, wait)| (client, wait.empty.clone()))
-        .next();
+    let id = integer(argv[2])?;
+    let found = state.clients.waiting().find_map(|(client, wait)| {
+        (client.get() as i64 == id).then(|| (client, wait.empty.clone()))
+    });
     let Some((client, empty)) = found else {
         return Ok(Reply::Integer(0));
     };

@@ -111,7 +111,7 @@ fn hello(state: &mut State, argv: &[&[u8]]) -> Answer {
         Protocol::Resp2 => 2,
         Protocol::Resp3 => 3,
     };
-    let pairs = [
+    Ok(state.shape().named([
         ("server", Reply::bulk("redis")),
         ("version", Reply::bulk(state.profile.version())),
         ("proto", Reply::Integer(version)),
@@ -119,11 +119,7 @@ fn hello(state: &mut State, argv: &[&[u8]]) -> Answer {
         ("mode", Reply::bulk("standalone")),
         ("role", Reply::bulk(state.role())),
         ("modules", Reply::Array(vec![])),
-    ];
-    let pairs = pairs
-        .into_iter()
-        .map(|(key, value)| (Reply::bulk(key), value));
-    Ok(state.shape().map(pairs))
+    ]))
 }
 
 pub(super) fn check_name(name: &[u8]) -> Result<(), Refusal> {

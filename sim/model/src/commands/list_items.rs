@@ -1,7 +1,7 @@
 //! Lists by position and by value.
 
 use super::{Entry, data};
-use crate::arguments::{integer, is, slice};
+use crate::arguments::{integer, is, natural, slice};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
@@ -141,9 +141,9 @@ fn trim(state: &mut State, argv: &[&[u8]]) -> Answer {
 struct Search {
     rank: u64,
     from_tail: bool,
-    count: Option<u64>,
+    count: Option<usize>,
     /// How many elements to compare at most; 0 for all.
-    compare: u64,
+    compare: usize,
 }
 
 impl Search {
@@ -187,11 +187,6 @@ impl Search {
     }
 }
 
-fn natural(text: &[u8], negative: &'static str) -> Result<u64, Refusal> {
-    let value = integer(text).map_err(|_| Refusal::Text(negative))?;
-    u64::try_from(value).map_err(|_| Refusal::Text(negative))
-}
-
 fn position(state: &mut State, argv: &[&[u8]]) -> Answer {
     let search = Search::parse(&argv[3..])?;
     let none = match search.count {
@@ -204,7 +199,7 @@ fn position(state: &mut State, argv: &[&[u8]]) -> Answer {
     let length = list.len();
     let compared = match search.compare {
         0 => length,
-        limit => length.min(usize::try_from(limit).unwrap_or(usize::MAX)),
+        limit => length.min(limit),
     };
     let indices = (0..compared).map(|step| match search.from_tail {
         true => length - 1 - step,
@@ -216,10 +211,7 @@ fn position(state: &mut State, argv: &[&[u8]]) -> Answer {
     match search.count {
         None => Ok(found.next().map_or(none, Reply::count)),
         Some(0) => Ok(Reply::Array(found.map(Reply::count).collect())),
-        Some(wanted) => {
-            let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-            Ok(Reply::Array(found.take(wanted).map(Reply::count).collect()))
-        }
+        Some(wanted) => Ok(Reply::Array(found.take(wanted).map(Reply::count).collect())),
     }
 }
 

@@ -13,6 +13,7 @@ mod list_items;
 mod list_wait;
 mod pop_request;
 mod pubsub;
+mod random_choice;
 mod replication;
 mod scan_request;
 pub(crate) mod scripting;

@@ -114,8 +114,8 @@ fn get_settings(state: &mut State, argv: &[&[u8]]) -> Answer {
                 .iter()
                 .any(|pattern| glob::matches(&pattern.to_ascii_lowercase(), name.as_bytes()))
         })
-        .map(|(name, value)| (Reply::bulk(name), Reply::bulk(value)));
-    Ok(state.shape().map(found))
+        .map(|(name, value)| (name, Reply::bulk(value)));
+    Ok(state.shape().named(found))
 }
 
 /// Takes the password. Of the other settings this model takes what they are already.

@@ -35,11 +35,6 @@ fn find<'a>(keys: &'a mut Keyspace, key: &[u8]) -> Result<&'a Stream, Refusal> {
     stream.map(|stream| &*stream).ok_or(Refusal::NoSuchKey)
 }
 
-fn named<const N: usize>(shape: Shape, values: [(&str, Reply); N]) -> Reply {
-    let pairs = values.into_iter();
-    shape.map(pairs.map(|(name, value)| (Reply::bulk(name), value)))
-}
-
 fn integer_or_nil(number: Option<i64>) -> Reply {
     number.map_or(Reply::Nil, Reply::Integer)
 }
@@ -52,14 +47,11 @@ fn consumers(state: &mut State, argv: &[&[u8]]) -> Answer {
     let consumers = group.consumers().map(|(name, seen_at_ms)| {
         let pending = group.pending_of(name).count();
         let idle_ms = now_ms.wrapping_sub(seen_at_ms).max(0);
-        named(
-            shape,
-            [
-                ("name", Reply::bulk(name)),
-                ("pending", Reply::count(pending)),
-                ("idle", Reply::Integer(idle_ms)),
-            ],
-        )
+        shape.named([
+            ("name", Reply::bulk(name)),
+            ("pending", Reply::count(pending)),
+            ("idle", Reply::Integer(idle_ms)),
+        ])
     });
     Ok(Reply::Array(consumers.collect()))
 }
@@ -68,17 +60,14 @@ fn groups(state: &mut State, argv: &[&[u8]]) -> Answer {
     let shape = state.shape();
     let stream = find(&mut state.keys, argv[2])?;
     let groups = stream.groups.iter().map(|(name, group)| {
-        named(
-            shape,
-            [
-                ("name", Reply::bulk(name.clone())),
-                ("consumers", Reply::count(group.consumers().len())),
-                ("pending", Reply::count(group.pending.len())),
-                ("last-delivered-id", id(group.last_delivered_id)),
-                ("entries-read", integer_or_nil(group.entries_read)),
-                ("lag", integer_or_nil(group.lag(&stream.log))),
-            ],
-        )
+        shape.named([
+            ("name", Reply::bulk(name.clone())),
+            ("consumers", Reply::count(group.consumers().len())),
+            ("pending", Reply::count(group.pending.len())),
+            ("last-delivered-id", id(group.last_delivered_id)),
+            ("entries-read", integer_or_nil(group.entries_read)),
+            ("lag", integer_or_nil(group.lag(&stream.log))),
+        ])
     });
     Ok(Reply::Array(groups.collect()))
 }
@@ -125,11 +114,7 @@ fn stream(state: &mut State, argv: &[&[u8]]) -> Answer {
             ]);
         }
     }
-    Ok(shape.map(
-        pairs
-            .into_iter()
-            .map(|(name, value)| (Reply::bulk(name), value)),
-    ))
+    Ok(shape.named(pairs))
 }
 
 /// What both forms of `XINFO STREAM` begin with.
@@ -164,28 +149,22 @@ fn full_group(shape: Shape, log: &Log, name: &[u8], group: &Group, count: usize)
                 Reply::Integer(pending.deliveries),
             ])
         });
-        named(
-            shape,
-            [
-                ("name", Reply::bulk(name)),
-                ("seen-time", Reply::Integer(seen_at_ms)),
-                ("pel-count", Reply::count(group.pending_of(name).count())),
-                ("pending", Reply::Array(pending.collect())),
-            ],
-        )
-    });
-    named(
-        shape,
-        [
+        shape.named([
             ("name", Reply::bulk(name)),
-            ("last-delivered-id", id(group.last_delivered_id)),
-            ("entries-read", integer_or_nil(group.entries_read)),
-            ("lag", integer_or_nil(group.lag(log))),
-            ("pel-count", Reply::count(group.pending.len())),
+            ("seen-time", Reply::Integer(seen_at_ms)),
+            ("pel-count", Reply::count(group.pending_of(name).count())),
             ("pending", Reply::Array(pending.collect())),
-            ("consumers", Reply::Array(consumers.collect())),
-        ],
-    )
+        ])
+    });
+    shape.named([
+        ("name", Reply::bulk(name)),
+        ("last-delivered-id", id(group.last_delivered_id)),
+        ("entries-read", integer_or_nil(group.entries_read)),
+        ("lag", integer_or_nil(group.lag(log))),
+        ("pel-count", Reply::count(group.pending.len())),
+        ("pending", Reply::Array(pending.collect())),
+        ("consumers", Reply::Array(consumers.collect())),
+    ])
 }
 
 #[cfg(test)]

@@ -83,10 +83,7 @@ fn exec(engine: &mut Engine, state: &mut State, _: &[&[u8]]) -> Answer {
         let argv: Vec<&[u8]> = call.iter().map(Vec::as_slice).collect();
         let answer = find(state.profile, &argv)
             .and_then(|command| dispatch::run(engine, state, command, &argv));
-        replies.push(answer.unwrap_or_else(|refusal| {
-            state.note(&refusal);
-            refusal.into()
-        }));
+        replies.push(state.reply(answer));
     }
     state.may_wait = may_wait;
     Ok(Reply::Array(replies))

@@ -140,10 +140,7 @@ unsafe fn resp_version(lua: State) -> Outcome {
 /// Called from a function that has the bridge as upvalue.
 pub(super) unsafe fn unsupported(lua: State, what: &str) -> Outcome {
     let refusal = crate::refusal::Refusal::unsupported(what);
-    let reply = bridge::of(lua).with_active(|active| {
-        active.state.note(&refusal);
-        refusal.clone().into()
-    });
+    let reply = bridge::of(lua).with_active(|active| active.state.reply(Err(refusal)));
     let line = reply.error().unwrap_or_default();
     push_error_line(lua, &format!("-{line}"));
     Outcome::Raise
