@@ -273,8 +273,7 @@ mod tests {
         let one = server.connect_from("10.0.0.1:5000");
         let two = server.connect_from("10.0.0.2:5000");
         let mut call = |client, words: &str| {
-            let argv: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
-            let reply = server.call(client, &argv).map(|reply| reply.to_resp2());
+            let reply = server.ask(client, words).map(|reply| reply.to_resp2());
             String::from_utf8_lossy(&reply.unwrap_or_default()).into_owned()
         };
         let list = call(one, "CLIENT LIST");
@@ -318,10 +317,7 @@ mod tests {
         let mut server = TestServer::new();
         let client = server.connect();
         let pong = Some(Reply::Status("PONG".to_owned()));
-        let mut call = |words: &str| {
-            let argv: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
-            server.call(client, &argv)
-        };
+        let mut call = |words: &str| server.ask(client, words);
         assert_eq!(call("CLIENT REPLY SKIP"), None);
         assert_eq!(call("PING"), None);
         assert_eq!(call("PING"), pong);

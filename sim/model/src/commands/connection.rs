@@ -211,8 +211,7 @@ mod tests {
         server.set_password(Some(b"secret"));
         let client = server.connect();
         let mut call = |words: &str| {
-            let argv: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
-            let reply = server.call(client, &argv).expect("a reply");
+            let reply = server.ask(client, words).expect("a reply");
             reply.error().unwrap_or("no error").to_owned()
         };
         let wrong = "WRONGPASS invalid username-password pair or user is disabled.";

@@ -162,8 +162,7 @@ mod tests {
         let mut server = TestServer::new();
         let client = server.connect();
         for call in ["BLMOVE a b LEFT LEFT 0.25", "BLPOP a a 1e-400"] {
-            let words: Vec<&[u8]> = call.split(' ').map(str::as_bytes).collect();
-            assert_eq!(server.call(client, &words), None);
+            assert_eq!(server.ask(client, call), None);
             server.advance(Duration::from_millis(250));
             assert_eq!(server.take_replies(), [(client, Reply::NilArray)]);
         }

@@ -176,8 +176,7 @@ mod tests {
             server.run("SET k v");
             server.expect("WATCH k", "+OK");
             server.expect("EXEC", "-ERR EXEC without MULTI");
-            let words: Vec<&[u8]> = change.split(' ').map(str::as_bytes).collect();
-            assert!(server.call(other, &words).is_some());
+            assert!(server.ask(other, change).is_some());
             server.expect("MULTI", "+OK");
             server.expect("EXEC", reply);
         }

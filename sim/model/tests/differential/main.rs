@@ -16,6 +16,7 @@ mod chance;
 mod expiry;
 mod keys;
 mod known_cases;
+mod near_stream_calls;
 mod pair;
 #[cfg(feature = "planted-faults")]
 mod planted_faults;
@@ -27,15 +28,17 @@ mod scenario;
 mod scripts;
 mod sessions;
 mod steps;
+mod stream_filler;
 mod times;
 mod waits;
 mod wire;
 
-use calls_streams::{Filler, NearCalls};
+use near_stream_calls::NearCalls;
 use pair::Pair;
 use random::Random;
 use scenario::Scenario;
 use steps::Played;
+use stream_filler::Filler;
 
 const COMMANDS: Scenario = Scenario {
     name: "commands_answer_alike",
