@@ -126,6 +126,7 @@ fn expire(
     if when <= now {
         state.keys.take(argv[1]);
     }
+    state.keys.touch(argv[1]);
     Ok(Reply::from(true))
 }
 
@@ -147,6 +148,9 @@ fn remaining(state: &mut State, key: &[u8], show: impl FnOnce(i64) -> i64) -> An
 fn persist(state: &mut State, argv: &[&[u8]]) -> Answer {
     let slot = state.keys.slot(argv[1]);
     let had_one = slot.is_some_and(|slot| slot.expires_at_ms.take().is_some());
+    if had_one {
+        state.keys.touch(argv[1]);
+    }
     Ok(Reply::from(had_one))
 }
 

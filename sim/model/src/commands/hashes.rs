@@ -45,7 +45,9 @@ fn set(state: &mut State, argv: &[&[u8]], name: &str) -> Result<usize, Refusal> 
     let new = pairs
         .iter()
         .filter(|[field, value]| fields.set(field, value.to_vec()));
-    Ok(new.count())
+    let new = new.count();
+    state.keys.touch(argv[1]);
+    Ok(new)
 }
 
 fn set_new(state: &mut State, argv: &[&[u8]]) -> Answer {
@@ -53,6 +55,7 @@ fn set_new(state: &mut State, argv: &[&[u8]]) -> Answer {
     let free = fields.get(argv[2]).is_none();
     if free {
         fields.set(argv[2], argv[3].to_vec());
+        state.keys.touch(argv[1]);
     }
     Ok(Reply::from(free))
 }
@@ -80,9 +83,12 @@ fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
         return Ok(Reply::Integer(0));
     };
     let removed = argv[2..].iter().filter(|field| fields.remove(field));
-    let removed = Reply::count(removed.count());
-    state.keys.drop_if_empty(argv[1]);
-    Ok(removed)
+    let removed = removed.count();
+    if removed > 0 {
+        state.keys.drop_if_empty(argv[1]);
+        state.keys.touch(argv[1]);
+    }
+    Ok(Reply::count(removed))
 }
 
 fn length(state: &mut State, argv: &[&[u8]]) -> Answer {
@@ -109,6 +115,7 @@ fn add(state: &mut State, argv: &[&[u8]]) -> Answer {
     let new = old.checked_add(amount).ok_or(Refusal::Overflow)?;
     let fields = state.keys.find_or_create::<Fields>(argv[1])?;
     fields.set(argv[2], new.to_string().into_bytes());
+    state.keys.touch(argv[1]);
     Ok(Reply::Integer(new))
 }
 

@@ -79,15 +79,23 @@ fn exists(state: &mut State, argv: &[&[u8]]) -> Answer {
 }
 
 fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let deleted = argv[1..]
-        .iter()
-        .filter(|key| state.keys.take(key).is_some());
+    let deleted = argv[1..].iter().filter(|key| {
+        let deleted = state.keys.take(key).is_some();
+        if deleted {
+            state.keys.touch(key);
+        }
+        deleted
+    });
     Ok(Reply::count(deleted.count()))
 }
 
 fn rename(state: &mut State, argv: &[&[u8]]) -> Answer {
     let slot = state.keys.take(argv[1]).ok_or(Refusal::NoSuchKey)?;
     state.keys.put_slot(argv[2], slot);
+    if argv[1] != argv[2] {
+        state.keys.touch(argv[1]);
+        state.keys.touch(argv[2]);
+    }
     Ok(Reply::ok())
 }
 

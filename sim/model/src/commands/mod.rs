@@ -10,6 +10,8 @@ mod key_positions;
 mod keys;
 mod list_ends;
 mod list_items;
+#[cfg(test)]
+mod modified_keys;
 mod pubsub;
 mod replication;
 mod scan_request;

@@ -2,7 +2,7 @@
 
 use super::scan_request::{ScanRequest, cursor, scanned};
 use super::{Entry, data};
-use crate::refusal::{Answer, Refusal};
+use crate::refusal::Answer;
 use crate::reply::Reply;
 use crate::set::Set;
 use crate::state::State;

@@ -36,7 +36,9 @@ fn length(state: &mut State, argv: &[&[u8]]) -> Answer {
 fn append(state: &mut State, argv: &[&[u8]]) -> Answer {
     let value = state.keys.find_or_create::<Vec<u8>>(argv[1])?;
     value.extend_from_slice(argv[2]);
-    Ok(Reply::count(value.len()))
+    let length = value.len();
+    state.keys.touch(argv[1]);
+    Ok(Reply::count(length))
 }
 
 /// The counters. They keep the expiry of the key.
@@ -49,10 +51,12 @@ fn add(state: &mut State, key: &[u8], amount: i64) -> Answer {
     if amount < 0 && state.makes(crate::Fault::DecrementWraps) {
         let new = old.wrapping_add(amount);
         *state.keys.find_or_create::<Vec<u8>>(key)? = new.to_string().into_bytes();
+        state.keys.touch(key);
         return Ok(Reply::Integer(new));
     }
     let new = old.checked_add(amount).ok_or(Refusal::Overflow)?;
     *state.keys.find_or_create::<Vec<u8>>(key)? = new.to_string().into_bytes();
+    state.keys.touch(key);
     Ok(Reply::Integer(new))
 }
 

@@ -142,6 +142,7 @@ fn set(state: &mut State, argv: &[&[u8]]) -> Answer {
             expires_at_ms,
         },
     );
+    state.keys.touch(argv[1]);
     Ok(if options.get { old } else { Reply::ok() })
 }
 
@@ -149,6 +150,7 @@ fn set_new(state: &mut State, argv: &[&[u8]]) -> Answer {
     let free = !state.keys.contains(argv[1]);
     if free {
         state.keys.put(argv[1], Value::Text(argv[2].to_vec()));
+        state.keys.touch(argv[1]);
     }
     Ok(Reply::from(free))
 }
@@ -160,18 +162,22 @@ fn set_expiring(state: &mut State, argv: &[&[u8]], name: &'static str, unit: Uni
         value: Value::Text(argv[3].to_vec()),
     };
     state.keys.put_slot(argv[1], slot);
+    state.keys.touch(argv[1]);
     Ok(Reply::ok())
 }
 
 fn swap(state: &mut State, argv: &[&[u8]]) -> Answer {
     let old = state.keys.find::<Vec<u8>>(argv[1])?.cloned();
     state.keys.put(argv[1], Value::Text(argv[2].to_vec()));
+    state.keys.touch(argv[1]);
     Ok(Reply::bulk_or_nil(old))
 }
 
 fn take(state: &mut State, argv: &[&[u8]]) -> Answer {
     let value = state.keys.find::<Vec<u8>>(argv[1])?.cloned();
-    state.keys.take(argv[1]);
+    if state.keys.take(argv[1]).is_some() {
+        state.keys.touch(argv[1]);
+    }
     Ok(Reply::bulk_or_nil(value))
 }
 
@@ -182,6 +188,7 @@ fn set_many(state: &mut State, argv: &[&[u8]]) -> Answer {
     }
     for [key, value] in pairs {
         state.keys.put(key, Value::Text(value.to_vec()));
+        state.keys.touch(key);
     }
     Ok(Reply::ok())
 }
