@@ -30,6 +30,8 @@ mod stream_trim;
 mod stream_write;
 mod strings;
 pub(crate) mod table;
+mod text_lifetime;
+mod text_range;
 mod text_set;
 mod transactions;
 mod zset_pop;
@@ -111,6 +113,8 @@ const FAMILIES: &[&[Entry]] = &[
     stream_trim::COMMANDS,
     stream_write::COMMANDS,
     strings::COMMANDS,
+    text_lifetime::COMMANDS,
+    text_range::COMMANDS,
     text_set::COMMANDS,
     transactions::COMMANDS,
     zset_pop::COMMANDS,

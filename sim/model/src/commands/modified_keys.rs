@@ -79,6 +79,20 @@ const CHANGES: &[(&str, &str, bool)] = &[
     ("SET k v", "SINTERSTORE k a", true),
     ("SADD a x", "SUNIONSTORE k a", true),
     ("SADD k x", "SDIFFSTORE k k", true),
+    ("SET k v", "GETEX k", false),
+    ("SET k v", "GETEX k PERSIST", false),
+    ("SET k v EX 100", "GETEX k PERSIST", true),
+    ("SET k v", "GETEX k EX 100", true),
+    ("SET k v", "GETEX k EXAT 1", true),
+    ("", "MSETNX a 1 k 2", true),
+    ("SET a v", "MSETNX a 1 k 2", false),
+    ("SET k v", "SETRANGE k 0 ''", false),
+    ("", "SETRANGE k 5 x", true),
+    ("SET k v", "SETRANGE k 0 v", true),
+    ("SET a v", "COPY a k", true),
+    ("SET a v;SET k v", "COPY a k", false),
+    ("SET a v;SET k v", "COPY a k REPLACE", true),
+    ("SET k v", "COPY k a", false),
 ];
 
 fn words(call: &str) -> Vec<&[u8]> {
