@@ -56,7 +56,13 @@ fn copy(state: &mut State, argv: &[&[u8]]) -> Answer {
         if is(option, "replace") {
             replace = true;
         } else if is(option, "db") {
-            target = database(integer(options.next().ok_or(Refusal::Syntax)?)?)?;
+            let number = integer(options.next().ok_or(Refusal::Syntax)?)?;
+            if i32::try_from(number).is_err() {
+                return Err(Refusal::Text(
+                    "ERR value is out of range, value must between -2147483648 and 2147483647",
+                ));
+            }
+            target = database(number)?;
         } else {
             return Err(Refusal::Syntax);
         }
@@ -144,6 +150,10 @@ mod tests {
             (
                 "COPY k x DB x",
                 "-ERR value is not an integer or out of range",
+            ),
+            (
+                "COPY k x DB 99999999999",
+                "-ERR value is out of range, value must between -2147483648 and 2147483647",
             ),
             ("COPY k x DB", "-ERR syntax error"),
             ("COPY k x BOGUS", "-ERR syntax error"),
