@@ -1,5 +1,6 @@
 //! Hashes.
 
+use super::scan_request::{ScanRequest, cursor, scanned};
 use super::{Entry, data, wrong_arity};
 use crate::arguments::integer;
 use crate::fields::Fields;
@@ -24,6 +25,7 @@ pub(super) const COMMANDS: &[Entry] = &[
     data("hstrlen", value_length),
     data("hincrby", add),
     data("hgetall", all),
+    data("hscan", scan),
     data("hkeys", |state, argv| list(state, argv, |field, _| field)),
     data("hvals", |state, argv| list(state, argv, |_, value| value)),
 ];
@@ -33,6 +35,19 @@ fn all(state: &mut State, argv: &[&[u8]]) -> Answer {
     let fields = state.keys.find::<Fields>(argv[1])?;
     let fields = fields.iter().flat_map(|fields| fields.iter());
     Ok(shape.map(fields.map(|(field, value)| (Reply::bulk(field), Reply::bulk(value)))))
+}
+
+/// Answers everything at once, whatever the cursor is, as a small hash of Redis does.
+fn scan(state: &mut State, argv: &[&[u8]]) -> Answer {
+    cursor(argv[2])?;
+    let Some(fields) = state.keys.find::<Fields>(argv[1])? else {
+        return Ok(scanned(std::iter::empty()));
+    };
+    let request = ScanRequest::parse(&argv[3..], false)?;
+    let found = fields.iter().filter(|(field, _)| request.matches(field));
+    Ok(scanned(found.flat_map(|(field, value)| {
+        [Reply::bulk(field), Reply::bulk(value)]
+    })))
 }
 
 /// Sets pairs and tells how many fields are new.
@@ -85,9 +100,9 @@ fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
     let removed = argv[2..].iter().filter(|field| fields.remove(field));
     let removed = removed.count();
     if removed > 0 {
+        state.keys.drop_if_empty(argv[1]);
         state.keys.touch(argv[1]);
     }
-    state.keys.drop_if_empty(argv[1]);
     Ok(Reply::count(removed))
 }
 
@@ -179,6 +194,24 @@ mod tests {
             ("HGET str f", WRONG_TYPE),
             ("HSET str f v", WRONG_TYPE),
             ("HDEL str f", WRONG_TYPE),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn scanning() {
+        let mut server = TestServer::new();
+        server.run("HSET h f 1 g 2");
+        server.run("SET str v");
+        for (command, reply) in [
+            ("HSCAN str 0", WRONG_TYPE),
+            ("HSCAN str x", "-ERR invalid cursor"),
+            ("HSCAN none 0 BOGUS", "*2 $1 0 *0"),
+            ("HSCAN h 0 COUNT 0", "-ERR syntax error"),
+            ("HSCAN h 0 NOVALUES", "-ERR syntax error"),
+            ("HSCAN h 17", "*2 $1 0 *4 $1 f $1 1 $1 g $1 2"),
+            ("HSCAN h 0 MATCH f COUNT 1", "*2 $1 0 *2 $1 f $1 1"),
         ] {
             server.expect(command, reply);
         }

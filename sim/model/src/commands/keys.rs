@@ -24,6 +24,7 @@ pub(super) const COMMANDS: &[Entry] = &[
     }),
     data("keys", keys),
     data("scan", scan),
+    data("randomkey", random),
     data("type", kind),
     data("exists", exists),
     data("touch", exists),
@@ -65,6 +66,13 @@ fn scan(state: &mut State, argv: &[&[u8]]) -> Answer {
     Ok(scanned(found.map(|(key, _)| Reply::bulk(key))))
 }
 
+fn random(state: &mut State, _: &[&[u8]]) -> Answer {
+    let number = state.keys.iter().count();
+    let chosen = state.random.below(number);
+    let key = state.keys.iter().nth(chosen);
+    Ok(Reply::bulk_or_nil(key.map(|(key, _)| key.to_vec())))
+}
+
 fn kind(state: &mut State, argv: &[&[u8]]) -> Answer {
     let kind = state
         .keys
@@ -86,8 +94,15 @@ fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
 }
 
 fn rename(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let slot = state.keys.take(argv[1]).ok_or(Refusal::NoSuchKey)?;
-    state.keys.put_slot(argv[2], slot);
+    if !state.keys.contains(argv[1]) {
+        return Err(Refusal::NoSuchKey);
+    }
+    // A key that keeps its name is no change for those who watch it.
+    if argv[1] != argv[2]
+        && let Some(slot) = state.keys.take(argv[1])
+    {
+        state.keys.put_slot(argv[2], slot);
+    }
     Ok(Reply::ok())
 }
 
@@ -151,6 +166,14 @@ mod tests {
             "-ERR value is not an integer or out of range",
         );
         server.expect("SCAN 0 BOGUS", "-ERR syntax error");
+    }
+
+    #[test]
+    fn a_key_is_chosen() {
+        let mut server = TestServer::new();
+        server.expect("RANDOMKEY", "$-1");
+        server.run("SET one v");
+        server.expect("RANDOMKEY", "$3 one");
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod keys;
 mod list_ends;
 mod list_items;
 mod list_wait;
+#[cfg(test)]
+mod modified_keys;
 mod pop_request;
 mod pubsub;
 mod replication;
@@ -30,6 +32,8 @@ mod stream_trim;
 mod stream_write;
 mod strings;
 pub(crate) mod table;
+mod text_lifetime;
+mod text_range;
 mod text_set;
 mod transactions;
 mod zset_combine;
@@ -116,6 +120,8 @@ const FAMILIES: &[&[Entry]] = &[
     stream_trim::COMMANDS,
     stream_write::COMMANDS,
     strings::COMMANDS,
+    text_lifetime::COMMANDS,
+    text_range::COMMANDS,
     text_set::COMMANDS,
     transactions::COMMANDS,
     zset_combine::COMMANDS,

@@ -87,15 +87,9 @@ fn show(state: &State, set: &Set) -> Reply {
     state.shape().set(set.iter().map(Reply::Bulk).collect())
 }
 
-/// Puts a set in place of whatever was there. An empty one only takes that away.
 fn store(state: &mut State, key: &[u8], set: Set) -> Reply {
     let length = set.len();
-    if length > 0 {
-        state.keys.put(key, Value::Set(set));
-        state.keys.touch(key);
-    } else if state.keys.take(key).is_some() {
-        state.keys.touch(key);
-    }
+    state.keys.store(key, Value::Set(set));
     Reply::count(length)
 }
 

@@ -51,6 +51,7 @@ fn add(state: &mut State, key: &[u8], amount: i64) -> Answer {
     if amount < 0 && state.makes(crate::Fault::DecrementWraps) {
         let new = old.wrapping_add(amount);
         *state.keys.find_or_create::<Vec<u8>>(key)? = new.to_string().into_bytes();
+        state.keys.touch(key);
         return Ok(Reply::Integer(new));
     }
     let new = old.checked_add(amount).ok_or(Refusal::Overflow)?;

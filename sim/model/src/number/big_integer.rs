@@ -33,7 +33,10 @@ impl BigInteger {
 
     /// How many bits it has without leading zeros.
     pub(super) fn bits(&self) -> u32 {
-        let highest = self.limbs.last().map_or(0, |limb| 32 - limb.leading_zeros());
+        let highest = self
+            .limbs
+            .last()
+            .map_or(0, |limb| 32 - limb.leading_zeros());
         (self.limbs.len() as u32).saturating_sub(1) * 32 + highest
     }
 
@@ -224,7 +227,11 @@ mod tests {
     fn division_tells_what_remains() {
         let (quotient, remains) = power_of_ten(30).divided_by(&power_of_ten(12));
         assert_eq!((quotient, remains), (power_of_ten(18), false));
-        let (quotient, remains) = power_of_ten(30).divided_by(&BigInteger::from(7).shifted_left(60));
-        assert_eq!((quotient.to_decimal().as_str(), remains), ("123908819712", true));
+        let (quotient, remains) =
+            power_of_ten(30).divided_by(&BigInteger::from(7).shifted_left(60));
+        assert_eq!(
+            (quotient.to_decimal().as_str(), remains),
+            ("123908819712", true)
+        );
     }
 }

@@ -13,7 +13,10 @@ pub(crate) struct LongDouble {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     /// `mantissa * 2^exponent`.
-    Finite { mantissa: u64, exponent: i32 },
+    Finite {
+        mantissa: u64,
+        exponent: i32,
+    },
     Infinite,
 }
 
@@ -153,7 +156,9 @@ fn digits_of(text: &[u8], base: u32) -> (BigInteger, i64) {
 
 /// The digits of a text and the number after the letter of the exponent.
 fn split_exponent(text: &[u8], letter: u8) -> (&[u8], i64) {
-    let place = text.iter().position(|byte| byte.eq_ignore_ascii_case(&letter));
+    let place = text
+        .iter()
+        .position(|byte| byte.eq_ignore_ascii_case(&letter));
     let Some(place) = place else {
         return (text, 0);
     };
@@ -235,7 +240,11 @@ mod tests {
             ("-3e-20", "0", "0"),
             ("1e20", "0.1", "100000000000000000000"),
             ("1e20", "1e30", "1000000000100000000035918970880"),
-            ("0", "123456789.123456789123456789", "123456789.12345678912242875"),
+            (
+                "0",
+                "123456789.123456789123456789",
+                "123456789.12345678912242875",
+            ),
             ("0", "0x10", "16"),
             ("0", "0x1.8p-3", "0.1875"),
             ("0", "3.0e-10", "0.0000000003"),
@@ -250,7 +259,13 @@ mod tests {
     fn the_range_is_that_of_x86() {
         let largest = sum("1.189e4932", "0").expect("a number");
         assert_eq!((largest.len(), &largest[..8]), (4933, "11890000"));
-        for text in ["1.19e4932", "1e5000", "1e-5000", "1e-4951", "1e99999999999999999999"] {
+        for text in [
+            "1.19e4932",
+            "1e5000",
+            "1e-5000",
+            "1e-4951",
+            "1e99999999999999999999",
+        ] {
             assert_eq!(LongDouble::parse(text.as_bytes()), None, "{text}");
         }
         for text in ["", " 1", "1 ", "nan", "x", "1\0", "0x", "1e", "."] {
@@ -267,7 +282,10 @@ mod tests {
         let digits = "1".repeat(5000);
         let one = LongDouble::parse(format!("0.{digits}").as_bytes());
         assert_eq!(one, LongDouble::parse(format!("{digits}e-5000").as_bytes()));
-        assert_eq!(sum(&format!("0.{digits}"), "0").as_deref(), Some("0.11111111111111111"));
+        assert_eq!(
+            sum(&format!("0.{digits}"), "0").as_deref(),
+            Some("0.11111111111111111")
+        );
         assert_eq!(LongDouble::parse("1".repeat(5120).as_bytes()), None);
     }
 }
