@@ -1,10 +1,9 @@
 //! Hashes.
 
-use super::scan_request::{ScanRequest, cursor, scanned};
 use super::{Entry, data, wrong_arity};
 use crate::arguments::integer;
 use crate::fields::Fields;
-use crate::number;
+use crate::number::{self, LongDouble};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
@@ -24,8 +23,8 @@ pub(super) const COMMANDS: &[Entry] = &[
     data("hexists", exists),
     data("hstrlen", value_length),
     data("hincrby", add),
+    data("hincrbyfloat", add_float),
     data("hgetall", all),
-    data("hscan", scan),
     data("hkeys", |state, argv| list(state, argv, |field, _| field)),
     data("hvals", |state, argv| list(state, argv, |_, value| value)),
 ];
@@ -35,19 +34,6 @@ fn all(state: &mut State, argv: &[&[u8]]) -> Answer {
     let fields = state.keys.find::<Fields>(argv[1])?;
     let fields = fields.iter().flat_map(|fields| fields.iter());
     Ok(shape.map(fields.map(|(field, value)| (Reply::bulk(field), Reply::bulk(value)))))
-}
-
-/// Answers everything at once, whatever the cursor is, as a small hash of Redis does.
-fn scan(state: &mut State, argv: &[&[u8]]) -> Answer {
-    cursor(argv[2])?;
-    let Some(fields) = state.keys.find::<Fields>(argv[1])? else {
-        return Ok(scanned(std::iter::empty()));
-    };
-    let request = ScanRequest::parse(&argv[3..], false)?;
-    let found = fields.iter().filter(|(field, _)| request.matches(field));
-    Ok(scanned(found.flat_map(|(field, value)| {
-        [Reply::bulk(field), Reply::bulk(value)]
-    })))
 }
 
 /// Sets pairs and tells how many fields are new.
@@ -134,6 +120,24 @@ fn add(state: &mut State, argv: &[&[u8]]) -> Answer {
     Ok(Reply::Integer(new))
 }
 
+fn add_float(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let amount = LongDouble::parse(argv[3]).ok_or(Refusal::NotFloat)?;
+    if amount.is_infinite() {
+        return Err(Refusal::Text("ERR value is NaN or Infinity"));
+    }
+    let old = match value(state, argv)? {
+        Some(text) => {
+            LongDouble::parse(text).ok_or(Refusal::Text("ERR hash value is not a float"))?
+        }
+        None => LongDouble::ZERO,
+    };
+    let new = old.plus(amount).ok_or(Refusal::FloatOverflow)?.to_string();
+    let fields = state.keys.find_or_create::<Fields>(argv[1])?;
+    fields.set(argv[2], new.clone().into_bytes());
+    state.keys.touch(argv[1]);
+    Ok(Reply::bulk(new))
+}
+
 fn list(
     state: &mut State,
     argv: &[&[u8]],
@@ -212,6 +216,30 @@ mod tests {
             ("HSCAN h 0 NOVALUES", "-ERR syntax error"),
             ("HSCAN h 17", "*2 $1 0 *4 $1 f $1 1 $1 g $1 2"),
             ("HSCAN h 0 MATCH f COUNT 1", "*2 $1 0 *2 $1 f $1 1"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn floats() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("HINCRBYFLOAT h f 1.5", "$3 1.5"),
+            ("HINCRBYFLOAT h f 0.1", "$3 1.6"),
+            ("HINCRBYFLOAT h f x", "-ERR value is not a valid float"),
+            ("HINCRBYFLOAT h f inf", "-ERR value is NaN or Infinity"),
+            ("HSET h g abc i inf", ":2"),
+            ("HINCRBYFLOAT h g 1", "-ERR hash value is not a float"),
+            (
+                "HINCRBYFLOAT h i 1",
+                "-ERR increment would produce NaN or Infinity",
+            ),
+            ("HINCRBYFLOAT none f inf", "-ERR value is NaN or Infinity"),
+            ("EXISTS none", ":0"),
+            ("SET str v", "+OK"),
+            ("HINCRBYFLOAT str f 1", WRONG_TYPE),
+            ("HINCRBYFLOAT str f x", "-ERR value is not a valid float"),
         ] {
             server.expect(command, reply);
         }

@@ -1,18 +1,14 @@
 //! Members of a set that Redis chooses at random.
 
+use super::random_choice::{self, choose, different};
 use super::{Entry, data};
 use crate::arguments::count;
-use crate::number;
-use crate::random::Random;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::set::Set;
 use crate::state::State;
 
 pub(super) const COMMANDS: &[Entry] = &[data("spop", pop), data("srandmember", show)];
-
-/// The most members that may be asked for with repetitions, for the sake of memory.
-const MOST_REPEATED: u64 = 1 << 20;
 
 fn pop(state: &mut State, argv: &[&[u8]]) -> Answer {
     let wanted = match argv {
@@ -24,7 +20,12 @@ fn pop(state: &mut State, argv: &[&[u8]]) -> Answer {
     let Some(set) = state.keys.find::<Set>(argv[1])? else {
         return Ok(wanted.map_or(Reply::Nil, |_| shape.set(vec![])));
     };
-    let popped = different(&mut state.random, set, wanted.unwrap_or(1));
+    let popped = different(
+        &mut state.random,
+        set.iter(),
+        set.len(),
+        wanted.unwrap_or(1),
+    );
     for member in &popped {
         set.remove(member);
     }
@@ -42,51 +43,17 @@ fn pop(state: &mut State, argv: &[&[u8]]) -> Answer {
 fn show(state: &mut State, argv: &[&[u8]]) -> Answer {
     let wanted = match argv {
         [_, _] => None,
-        [_, _, wanted] => Some(number::parse_integer(wanted).ok_or(Refusal::NotInteger)?),
+        [_, _, wanted] => Some(random_choice::count(wanted)?),
         _ => return Err(Refusal::Syntax),
     };
-    if wanted == Some(i64::MIN) {
-        return Err(Refusal::Text(
-            "ERR value is out of range, value must between -9223372036854775807 and \
-             9223372036854775807",
-        ));
-    }
     let Some(set) = state.keys.find::<Set>(argv[1])? else {
         return Ok(wanted.map_or(Reply::Nil, |_| Reply::Array(vec![])));
     };
     let random = &mut state.random;
-    let Some(wanted) = wanted else {
-        let member = different(random, set, 1).pop();
-        return Ok(Reply::bulk_or_nil(member));
-    };
-    let number = wanted.unsigned_abs();
-    if wanted < 0 && number > MOST_REPEATED {
-        return Err(Refusal::unsupported(format!("SRANDMEMBER with {wanted}")));
-    }
-    Ok(Reply::bulks(match wanted < 0 {
-        true => repeated(random, set, number),
-        false => different(random, set, usize::try_from(number).unwrap_or(usize::MAX)),
-    }))
-}
-
-/// That many different members, or all.
-fn different(random: &mut Random, set: &Set, mut wanted: usize) -> Vec<Vec<u8>> {
-    let mut left = set.len();
-    let is_chosen = |_: &Vec<u8>| {
-        let chosen = random.below(left) < wanted;
-        left -= 1;
-        wanted -= usize::from(chosen);
-        chosen
-    };
-    set.iter().filter(is_chosen).collect()
-}
-
-/// That many members, chosen anew each time.
-fn repeated(random: &mut Random, set: &Set, wanted: u64) -> Vec<Vec<u8>> {
-    let members: Vec<_> = set.iter().collect();
-    (0..wanted)
-        .filter_map(|_| members.get(random.below(members.len())).cloned())
-        .collect()
+    Ok(match wanted {
+        Some(wanted) => Reply::bulks(choose(random, set.iter(), set.len(), wanted)?),
+        None => Reply::bulk_or_nil(different(random, set.iter(), set.len(), 1).pop()),
+    })
 }
 
 #[cfg(test)]
@@ -124,8 +91,8 @@ mod tests {
             ),
             (
                 "SRANDMEMBER s -9223372036854775807",
-                "-ERR leaseline-redis-model does not support SRANDMEMBER with \
-                 -9223372036854775807",
+                "-ERR leaseline-redis-model does not support a random choice with \
+                 9223372036854775807 repetitions",
             ),
             ("SRANDMEMBER s 1 2", "-ERR syntax error"),
             ("SRANDMEMBER s 0", "*0"),

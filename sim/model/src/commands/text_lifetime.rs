@@ -6,6 +6,7 @@ use crate::arguments::is;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
+use crate::text::Text;
 
 pub(super) const COMMANDS: &[Entry] = &[data("getex", get)];
 
@@ -36,9 +37,10 @@ impl<'a> Change<'a> {
 /// The time is looked at only where there is a value.
 fn get(state: &mut State, argv: &[&[u8]]) -> Answer {
     let change = Change::parse(&argv[2..])?;
-    let Some(value) = state.keys.find::<Vec<u8>>(argv[1])?.cloned() else {
+    let Some(value) = state.keys.find::<Text>(argv[1])? else {
         return Ok(Reply::Nil);
     };
+    let value = value.to_bytes();
     let now = state.time.now_ms();
     let end = match change {
         Change::Nothing => return Ok(Reply::Bulk(value)),

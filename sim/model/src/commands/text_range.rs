@@ -5,6 +5,7 @@ use crate::arguments::{integer, slice};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
+use crate::text::{Text, check_length};
 
 pub(super) const COMMANDS: &[Entry] = &[
     data("getrange", get),
@@ -12,15 +13,12 @@ pub(super) const COMMANDS: &[Entry] = &[
     data("setrange", set),
 ];
 
-/// The longest string that Redis allows.
-const LONGEST: usize = 512 * 1024 * 1024;
-
 /// Unlike a range of a list, one that ends before the head has the first byte, unless its ends
 /// are the wrong way round.
 fn get(state: &mut State, argv: &[&[u8]]) -> Answer {
     let (start, stop) = (integer(argv[2])?, integer(argv[3])?);
-    let value = state.keys.find::<Vec<u8>>(argv[1])?;
-    let value = value.map(|value| value.as_slice()).unwrap_or_default();
+    let value = state.keys.find::<Text>(argv[1])?;
+    let value: &[u8] = value.map_or(&[], |value| value);
     let reversed = start < 0 && stop < 0 && start > stop;
     let stop = stop.max(if stop < 0 { -(value.len() as i64) } else { 0 });
     let part = match reversed {
@@ -35,20 +33,13 @@ fn set(state: &mut State, argv: &[&[u8]]) -> Answer {
     let offset = integer(argv[2])?;
     let offset =
         usize::try_from(offset).map_err(|_| Refusal::Text("ERR offset is out of range"))?;
-    let length = state
-        .keys
-        .find::<Vec<u8>>(key)?
-        .map_or(0, |value| value.len());
+    let length = state.keys.find::<Text>(key)?.map_or(0, |value| value.len());
     if part.is_empty() {
         return Ok(Reply::count(length));
     }
-    let end = offset
-        .checked_add(part.len())
-        .filter(|end| *end <= LONGEST)
-        .ok_or(Refusal::Text(
-            "ERR string exceeds maximum allowed size (proto-max-bulk-len)",
-        ))?;
-    let value = state.keys.find_or_create::<Vec<u8>>(key)?;
+    let end = offset.saturating_add(part.len());
+    check_length(end)?;
+    let value = state.keys.find_or_create::<Text>(key)?.edit();
     value.resize(length.max(end), 0);
     if let Some(place) = value.get_mut(offset..end) {
         place.copy_from_slice(part);

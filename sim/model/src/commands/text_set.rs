@@ -8,9 +8,11 @@ use crate::keyspace::Slot;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
+use crate::text::Text;
 use crate::value::Value;
 
 use super::expiry::Unit;
+use super::strings::bulk_or_nil;
 
 pub(super) const COMMANDS: &[Entry] = &[
     data("set", set),
@@ -144,7 +146,7 @@ fn set(state: &mut State, argv: &[&[u8]]) -> Answer {
         None => None,
     };
     let old = if options.get {
-        Reply::bulk_or_nil(state.keys.find::<Vec<u8>>(argv[1])?.cloned())
+        bulk_or_nil(state.keys.find::<Text>(argv[1])?)
     } else {
         Reply::Nil
     };
@@ -160,7 +162,7 @@ fn set(state: &mut State, argv: &[&[u8]]) -> Answer {
     if options.keep {
         expires_at_ms = present.and_then(|slot| slot.expires_at_ms);
     }
-    let value = Value::Text(argv[2].to_vec());
+    let value = Value::Text(Text::from(argv[2]));
     state.keys.put_slot(
         argv[1],
         Slot {
@@ -174,7 +176,7 @@ fn set(state: &mut State, argv: &[&[u8]]) -> Answer {
 fn set_new(state: &mut State, argv: &[&[u8]]) -> Answer {
     let free = !state.keys.contains(argv[1]);
     if free {
-        state.keys.put(argv[1], Value::Text(argv[2].to_vec()));
+        state.keys.put(argv[1], Value::Text(Text::from(argv[2])));
     }
     Ok(Reply::from(free))
 }
@@ -183,22 +185,22 @@ fn set_expiring(state: &mut State, argv: &[&[u8]], name: &'static str, unit: Uni
     let now = state.time.now_ms();
     let slot = Slot {
         expires_at_ms: Some(end_ms(argv[2], unit, false, now, name)?),
-        value: Value::Text(argv[3].to_vec()),
+        value: Value::Text(Text::from(argv[3])),
     };
     state.keys.put_slot(argv[1], slot);
     Ok(Reply::ok())
 }
 
 fn swap(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let old = state.keys.find::<Vec<u8>>(argv[1])?.cloned();
-    state.keys.put(argv[1], Value::Text(argv[2].to_vec()));
-    Ok(Reply::bulk_or_nil(old))
+    let old = bulk_or_nil(state.keys.find::<Text>(argv[1])?);
+    state.keys.put(argv[1], Value::Text(Text::from(argv[2])));
+    Ok(old)
 }
 
 fn take(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let value = state.keys.find::<Vec<u8>>(argv[1])?.cloned();
+    let value = bulk_or_nil(state.keys.find::<Text>(argv[1])?);
     state.keys.take(argv[1]);
-    Ok(Reply::bulk_or_nil(value))
+    Ok(value)
 }
 
 /// Tells whether it set them: if all have to be new, one that is there keeps all from being set.
@@ -216,7 +218,7 @@ fn set_many(
         return Ok(false);
     }
     for [key, value] in pairs {
-        state.keys.put(key, Value::Text(value.to_vec()));
+        state.keys.put(key, Value::Text(Text::from(*value)));
     }
     Ok(true)
 }
@@ -224,8 +226,8 @@ fn set_many(
 /// Answers nil for a value of another type, where `GET` refuses it.
 fn get_many(state: &mut State, argv: &[&[u8]]) -> Answer {
     let values = argv[1..].iter().map(|key| {
-        let found = state.keys.find::<Vec<u8>>(key);
-        Reply::bulk_or_nil(found.ok().flatten().cloned())
+        let found = state.keys.find::<Text>(key);
+        bulk_or_nil(found.ok().flatten())
     });
     Ok(Reply::Array(values.collect()))
 }

@@ -34,6 +34,11 @@ const LONGEST_TEXT: usize = 5 * 1024;
 const MOST_DIGITS: i64 = 5_000;
 
 impl LongDouble {
+    pub(crate) const ZERO: Self = LongDouble {
+        negative: false,
+        size: ZERO,
+    };
+
     /// A text that is a number as a whole, and in range.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         if text.len() >= LONGEST_TEXT || text.first().is_none_or(|first| is_space(*first)) {
@@ -54,6 +59,10 @@ impl LongDouble {
             _ => decimal(digits).and_then(in_range),
         };
         size.map(|size| LongDouble { negative, size })
+    }
+
+    pub(crate) fn is_infinite(self) -> bool {
+        self.size == Size::Infinite
     }
 
     /// The sum, unless it is infinite or no number.
