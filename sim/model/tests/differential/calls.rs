@@ -1,7 +1,10 @@
 //! Random commands over a few keys of all types, wrong types and bad arguments included.
 
+use crate::calls_hashes;
+use crate::calls_keys;
 use crate::calls_sets;
 use crate::calls_streams;
+use crate::calls_strings;
 use crate::random::Random;
 
 /// What stands for one argument, or for several.
@@ -41,7 +44,14 @@ const EXPIRE_OPTIONS: &[&str] = &["NX", "XX", "GT", "LT", "nx", "ZZ"];
 pub(crate) type Form = (&'static str, &'static [Slot]);
 
 /// The forms of calls, one list per family of commands.
-const FAMILIES: &[&[Form]] = &[COMMANDS, calls_sets::COMMANDS, calls_streams::COMMANDS];
+const FAMILIES: &[&[Form]] = &[
+    COMMANDS,
+    calls_hashes::COMMANDS,
+    calls_keys::COMMANDS,
+    calls_sets::COMMANDS,
+    calls_streams::COMMANDS,
+    calls_strings::COMMANDS,
+];
 
 /// Without `DBSIZE`: a real server counts expired keys until it sweeps them.
 const COMMANDS: &[Form] = &[

@@ -7,8 +7,11 @@
 
 mod budget;
 mod calls;
+mod calls_hashes;
+mod calls_keys;
 mod calls_sets;
 mod calls_streams;
+mod calls_strings;
 mod expiry;
 mod keys;
 mod pair;
@@ -23,6 +26,7 @@ mod scripts;
 mod sessions;
 mod steps;
 mod times;
+mod unordered;
 mod wire;
 
 use calls_streams::{Filler, NearCalls};
