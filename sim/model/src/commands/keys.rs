@@ -97,10 +97,11 @@ fn rename(state: &mut State, argv: &[&[u8]]) -> Answer {
     if !state.keys.contains(argv[1]) {
         return Err(Refusal::NoSuchKey);
     }
-    // A key that keeps its name is no change for those who watch it.
     if argv[1] != argv[2]
         && let Some(slot) = state.keys.take(argv[1])
     {
+        // The new name is free for a moment: who waits for it is served.
+        state.keys.take(argv[2]);
         state.keys.put_slot(argv[2], slot);
     }
     Ok(Reply::ok())

@@ -35,6 +35,7 @@ mod stream_pending;
 mod stream_range;
 mod stream_read;
 mod stream_trim;
+pub(crate) mod stream_wait;
 mod stream_write;
 mod strings;
 pub(crate) mod table;

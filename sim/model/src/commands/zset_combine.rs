@@ -103,6 +103,8 @@ fn scores(value: &Value) -> Result<Scores, Refusal> {
                 .map(|(member, score)| (member.to_vec(), score))
                 .collect())
         }
+        // The members of a set count as if each had the score 1.
+        Value::Set(set) => Ok(set.iter().map(|member| (member, 1.0)).collect()),
         _ => Err(Refusal::WrongType),
     }
 }

@@ -1,12 +1,25 @@
 //! Calls on hashes beyond the common ones.
 
 use crate::calls::Form;
-use crate::calls::Slot::{Field, Key, Maybe, Perhaps, Word};
+use crate::calls::Slot::{Field, Integer, Key, Many, Maybe, Perhaps, Value, Word};
 use crate::calls_strings::FLOAT;
 
 const LONG: &str = "a field or value that is too long for the compact encoding, with its 70 bytes.";
 
 pub(crate) const COMMANDS: &[Form] = &[
+    ("HDEL", &[Key, Many(&[Field])]),
+    ("HEXISTS", &[Key, Field]),
+    ("HGET", &[Key, Field]),
+    ("HGETALL", &[Key]),
+    ("HINCRBY", &[Key, Field, Integer]),
+    ("HKEYS", &[Key]),
+    ("HLEN", &[Key]),
+    ("HMGET", &[Key, Many(&[Field])]),
+    ("HMSET", &[Key, Many(&[Field, Value])]),
+    ("HSET", &[Key, Many(&[Field, Value])]),
+    ("HSETNX", &[Key, Field, Value]),
+    ("HSTRLEN", &[Key, Field]),
+    ("HVALS", &[Key]),
     ("HINCRBYFLOAT", &[Key, Field, FLOAT]),
     ("HINCRBYFLOAT", &[Key, Field, FLOAT]),
     (

@@ -98,7 +98,6 @@ const TRIM: Slot = Perhaps(&[
 ]);
 const TRIM_BY_ID: Slot = Perhaps(&[Word(&["MINID", "minid", "MAXLEN"]), SIGN, ID]);
 const STREAMS: Slot = Word(&["STREAMS", "streams", "STREAM"]);
-/// One to three keys with their ids.
 
 pub(crate) const COMMANDS: &[Form] = &[
     ("DEL", &[KEY]),

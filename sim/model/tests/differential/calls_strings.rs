@@ -130,6 +130,33 @@ const OVERFLOW: &[Slot] = &[
 ];
 
 pub(crate) const COMMANDS: &[Form] = &[
+    ("APPEND", &[Key, Value]),
+    ("DECR", &[Key]),
+    ("DECRBY", &[Key, Integer]),
+    ("GET", &[Key]),
+    ("GETDEL", &[Key]),
+    ("GETSET", &[Key, Value]),
+    ("INCR", &[Key]),
+    ("INCRBY", &[Key, Integer]),
+    ("MGET", &[Many(&[Key])]),
+    ("MSET", &[Many(&[Key, Value])]),
+    ("PSETEX", &[Key, Lifetime, Value]),
+    (
+        "SET",
+        &[
+            Key,
+            Value,
+            Maybe(&["NX", "XX", "xx", "BOGUS"]),
+            Perhaps(&[Word(&["EX", "PX", "px"]), Lifetime]),
+            Maybe(&["GET", "KEEPTTL", "keepttl", "EX"]),
+            Perhaps(&[Word(&["EXAT", "PXAT", "GET"]), Instant]),
+        ],
+    ),
+    ("SET", &[Key, Value]),
+    ("SETEX", &[Key, Lifetime, Value]),
+    ("SETNX", &[Key, Value]),
+    ("STRLEN", &[Key]),
+    ("DEL", &[Key]),
     ("BITCOUNT", &[Key, Perhaps(&[RANGE, RANGE, UNIT])]),
     ("BITCOUNT", &[Key, RANGE, RANGE, UNIT]),
     (

@@ -29,7 +29,11 @@ fn every_planted_fault_is_found() {
             panic!("{fault:?} is not found");
         };
         let without = scenario.try_seed(&mut sound, seed);
-        assert!(without.is_ok(), "{without:?} without a fault");
+        assert!(
+            without.is_ok(),
+            "{without:?} without a fault, {} with seed {seed}",
+            scenario.name
+        );
         let (steps, difference) = shortened(&mut pair, difference);
         let (name, what) = (scenario.name, difference.what);
         println!("{fault:?} is found by {name} with seed {seed}: {what}");

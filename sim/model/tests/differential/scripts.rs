@@ -55,7 +55,7 @@ fn quoted(text: &str) -> String {
 /// `redis.call` or `redis.pcall` of a random command; some of its arguments are numbers.
 fn call(random: &mut Random) -> String {
     let mut words = calls::call(random);
-    // What depends on the clock or on the order of a hash table is left out.
+    // What depends on the clock, on chance or on the order of a hash table is left out.
     while unordered::is_open(&words[0])
         || matches!(
             words[0].to_uppercase().as_str(),

@@ -36,6 +36,7 @@ const COMMANDS: &[(&str, Open, bool)] = &[
     ("SRANDMEMBER", Open::Choice, false),
     ("SSCAN", Open::Scan, true),
     ("SUNION", Open::Order, false),
+    ("ZRANDMEMBER", Open::Choice, false),
 ];
 
 fn find(name: &[u8]) -> Option<(Open, bool)> {
@@ -119,7 +120,7 @@ fn settled(reply: Reply, open: Open) -> Reply {
             parts.extend(found);
             Reply::Array(parts)
         }
-        (Reply::Bulk(_), Open::Choice) => Reply::Bulk(Vec::new()),
+        (Reply::Bulk(_) | Reply::Double(_), Open::Choice) => Reply::Bulk(Vec::new()),
         (Reply::Array(items), Open::Choice) => {
             let items = items.into_iter().map(|item| settled(item, open));
             Reply::Array(items.collect())
