@@ -163,12 +163,17 @@ impl Field {
         }
     }
 
-    /// What a number becomes, or nothing.
-    fn fit(self, value: i128, overflow: Overflow) -> Option<i64> {
-        let (lowest, highest) = match self.signed {
+    /// The lowest number and the highest.
+    fn range(self) -> (i128, i128) {
+        match self.signed {
             true => (-1 << (self.width - 1), (1 << (self.width - 1)) - 1),
             false => (0, (1 << self.width) - 1),
-        };
+        }
+    }
+
+    /// What a number becomes, or nothing.
+    fn fit(self, value: i128, overflow: Overflow) -> Option<i64> {
+        let (lowest, highest) = self.range();
         match overflow {
             _ if (lowest..=highest).contains(&value) => Some(value as i64),
             Overflow::Wrap => Some(self.wrap(value)),
@@ -183,11 +188,18 @@ impl Operation {
         !matches!(self.action, Action::Get)
     }
 
-    /// What a number that was given means: in an unsigned field, the bits of a negative one.
+    /// What a number that was given means: in an unsigned field, the bits of a negative one. In a
+    /// signed one, what is so low that Redis' arithmetic overflows counts as high.
     fn given(&self, value: i64) -> i128 {
-        match self.field.signed {
-            true => i128::from(value),
-            false => i128::from(value.cast_unsigned()),
+        if !self.field.signed {
+            return i128::from(value.cast_unsigned());
+        }
+        let (_, highest) = self.field.range();
+        let value = i128::from(value);
+        let overflows = self.field.width < 64 && highest - value > i128::from(i64::MAX);
+        match self.overflow {
+            Overflow::Saturate if overflows => highest,
+            _ => value,
         }
     }
 
@@ -225,4 +237,100 @@ fn run(state: &mut State, key: &[u8], operations: &[Operation]) -> Answer {
     let answers = answers.map(show).collect();
     state.keys.touch(key);
     Ok(Reply::Array(answers))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    const OFFSET: &str = "-ERR bit offset is not an integer or out of range";
+    const TYPE: &str = "-ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is \
+                        not supported but i64 is.";
+    const NOT_INTEGER: &str = "-ERR value is not an integer or out of range";
+    const SYNTAX: &str = "-ERR syntax error";
+    const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
+
+    #[test]
+    fn numbers() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("BITFIELD b GET u8 0", "*1 :0"),
+            ("EXISTS b", ":0"),
+            ("BITFIELD b SET u8 0 255", "*1 :0"),
+            (
+                "BITFIELD b GET u8 0 GET i8 0 GET u4 #1 GET i63 100",
+                "*4 :255 :-1 :15 :0",
+            ),
+            ("BITFIELD b GET i64 0", "*1 :-72057594037927936"),
+            ("BITFIELD b INCRBY u8 0 1 GET u8 0", "*2 :0 :0"),
+            ("BITFIELD b SET i64 1 5 GET u8 60", "*2 :0 :40"),
+            ("BITFIELD n OVERFLOW FAIL INCRBY u1 100 5", "*1 $-1"),
+            ("STRLEN n", ":13"),
+            ("BITFIELD n", "*0"),
+            ("BITFIELD n OVERFLOW SAT", "*0"),
+            ("BITFIELD_RO b GET u8 60 OVERFLOW SAT", "*1 :40"),
+            ("BITFIELD b GET u4 #4611686018427387905", "*1 :0"),
+            ("BITFIELD b GET u8 4294967295", "*1 :0"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn overflow() {
+        let mut server = TestServer::new();
+        for (operations, reply) in [
+            ("FAIL INCRBY u8 0 255 INCRBY u8 0 1", "*2 :255 $-1"),
+            ("SAT INCRBY u8 0 300 INCRBY u8 0 1", "*2 :255 :255"),
+            ("SAT INCRBY i8 0 -300 INCRBY i8 0 -1", "*2 :-128 :-128"),
+            ("WRAP INCRBY i8 0 -300 INCRBY i8 0 -1", "*2 :-44 :-45"),
+            ("SAT SET u4 0 -16 GET u4 0", "*2 :0 :15"),
+            ("SAT SET i4 0 -16 SET i4 0 100 GET i4 0", "*3 :0 :-8 :7"),
+            (
+                "SAT SET i5 0 -9223372036854775808 GET i5 0 SET i5 0 -9223372036854775792 GET i5 0",
+                "*4 :0 :15 :15 :-16",
+            ),
+            ("WRAP SET u63 0 -2 GET u63 0", "*2 :0 :9223372036854775806"),
+            (
+                "WRAP SET i64 0 9223372036854775807 INCRBY i64 0 9223372036854775807",
+                "*2 :0 :-2",
+            ),
+            ("SAT INCRBY u63 0 -9223372036854775808", "*1 :0"),
+        ] {
+            server.run("DEL b");
+            server.expect(&format!("BITFIELD b OVERFLOW {operations}"), reply);
+        }
+    }
+
+    #[test]
+    fn mistakes() {
+        let mut server = TestServer::new();
+        server.run("RPUSH l a");
+        for (command, reply) in [
+            ("BITFIELD b GET u64 0", TYPE),
+            ("BITFIELD b GET u0 0", TYPE),
+            ("BITFIELD b GET U8 0", TYPE),
+            ("BITFIELD b GET u8 -1", OFFSET),
+            ("BITFIELD b GET u8 #", OFFSET),
+            ("BITFIELD b GET u8 4294967296", OFFSET),
+            ("BITFIELD b GET u8", SYNTAX),
+            ("BITFIELD b SET u8 0", SYNTAX),
+            ("BITFIELD b FOO", SYNTAX),
+            ("BITFIELD b OVERFLOW", SYNTAX),
+            ("BITFIELD b SET u8 0 x", NOT_INTEGER),
+            (
+                "BITFIELD b OVERFLOW FOO",
+                "-ERR Invalid OVERFLOW type specified",
+            ),
+            (
+                "BITFIELD_RO b SET u8 0 1",
+                "-ERR BITFIELD_RO only supports the GET subcommand",
+            ),
+            ("BITFIELD_RO b INCRBY u8 0 x", NOT_INTEGER),
+            ("BITFIELD l", WRONG_TYPE),
+            ("BITFIELD l GET u8 x", OFFSET),
+        ] {
+            server.expect(command, reply);
+        }
+    }
 }

@@ -81,30 +81,36 @@ fn get(state: &mut State, argv: &[&[u8]]) -> Answer {
     Ok(Reply::from(text.is_some_and(|text| bit(text, place))))
 }
 
-/// The bits that a range means, which counts in bytes or in bits.
-fn range(
-    start: i64,
-    stop: i64,
-    unit: Option<&&[u8]>,
-    bytes: usize,
-) -> Result<Range<usize>, Refusal> {
-    let (length, size) = match unit {
-        Some(unit) if is(unit, "bit") => (bytes * 8, 1),
-        Some(unit) if !is(unit, "byte") => return Err(Refusal::Syntax),
-        _ => (bytes, 8),
-    };
-    // One that ends before the head has the first byte or bit, unless its ends are the wrong way
-    // round.
-    if start < 0 && stop < 0 && start > stop {
-        return Ok(0..0);
+/// What a range counts in.
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    Bytes,
+    Bits,
+}
+
+impl Unit {
+    fn parse(words: &[&[u8]]) -> Result<Self, Refusal> {
+        match words {
+            [] => Ok(Unit::Bytes),
+            [word] if is(word, "byte") => Ok(Unit::Bytes),
+            [word] if is(word, "bit") => Ok(Unit::Bits),
+            _ => Err(Refusal::Syntax),
+        }
     }
-    let stop = if stop < 0 {
-        stop.max(-(length as i64))
-    } else {
-        stop
-    };
-    let units = slice(start, stop, length);
-    Ok(units.start * size..units.end * size)
+
+    /// The bits of a range. One that ends before the head has the first byte or bit.
+    fn range(self, start: i64, stop: i64, bytes: usize) -> Range<usize> {
+        let (length, size) = match self {
+            Unit::Bytes => (bytes, 8),
+            Unit::Bits => (bytes * 8, 1),
+        };
+        let stop = match stop < 0 {
+            true => stop.max(-(length as i64)),
+            false => stop,
+        };
+        let units = slice(start, stop, length);
+        units.start * size..units.end * size
+    }
 }
 
 fn count(state: &mut State, argv: &[&[u8]]) -> Answer {
@@ -114,7 +120,11 @@ fn count(state: &mut State, argv: &[&[u8]]) -> Answer {
     let bits = match &argv[2..] {
         [] => 0..text.len() * 8,
         [start, stop, unit @ ..] if unit.len() < 2 => {
-            range(integer(start)?, integer(stop)?, unit.first(), text.len())?
+            let (start, stop) = (integer(start)?, integer(stop)?);
+            if start < 0 && stop < 0 && start > stop {
+                return Ok(Reply::Integer(0));
+            }
+            Unit::parse(unit)?.range(start, stop, text.len())
         }
         _ => return Err(Refusal::Syntax),
     };
@@ -147,10 +157,11 @@ fn find(state: &mut State, argv: &[&[u8]]) -> Answer {
     };
     let (bits, endless) = match &argv[3..] {
         [] => (0..text.len() * 8, true),
-        [start] => (range(integer(start)?, -1, None, text.len())?, true),
+        [start] => (Unit::Bytes.range(integer(start)?, -1, text.len()), true),
         [start, stop, unit @ ..] if unit.len() < 2 => {
-            let range = range(integer(start)?, integer(stop)?, unit.first(), text.len())?;
-            (range, false)
+            let start = integer(start)?;
+            let unit = Unit::parse(unit)?;
+            (unit.range(start, integer(stop)?, text.len()), false)
         }
         _ => return Err(Refusal::Syntax),
     };
@@ -226,7 +237,7 @@ mod tests {
             ("BITCOUNT s 5 30 bit", ":17"),
             ("BITCOUNT s 17 19 BIT", ":2"),
             ("BITCOUNT s -2 -1", ":7"),
-            ("BITCOUNT s -1 -5", ":0"),
+            ("BITCOUNT s -1 -5 FOO", ":0"),
             ("BITCOUNT s -100 -90", ":4"),
             ("BITCOUNT s 1 -10", ":0"),
             (
@@ -260,6 +271,9 @@ mod tests {
             ("BITPOS g 1 0 24 BIT", ":-1"),
             ("BITPOS g 1 5 25 BIT", ":25"),
             ("BITPOS g 1 26 25 BIT", ":-1"),
+            ("BITPOS g 0 -2 -100", ":0"),
+            ("BITPOS g 0 x 1 FOO", NOT_INTEGER),
+            ("BITPOS g 0 1 x FOO", "-ERR syntax error"),
             ("BITPOS g 0 x x", NOT_INTEGER),
             ("BITPOS full 0", ":8"),
             ("BITPOS full 0 0", ":8"),

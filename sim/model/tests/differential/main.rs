@@ -229,7 +229,8 @@ fn play_without_waiting(pair: &mut Pair, random: &mut Random, forms: &[calls::Fo
     for _ in 0..200 {
         let words = calls::call_of(random, forms);
         let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-        match words[0].to_ascii_uppercase().starts_with('B') {
+        let name = words[0].to_ascii_uppercase();
+        match name.starts_with('B') && !name.starts_with("BIT") {
             true => pair.call_in_transaction(&argv)?,
             false => drop(pair.call(&argv)?),
         }
