@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_key_lives_through_its_last_millisecond() {
         let mut keys = Keyspace::default();
-        keys.put(b"k", Value::Text(b"v".to_vec()));
+        keys.put(b"k", Value::Text(b"v".to_vec().into()));
         if let Some(slot) = keys.slot(b"k") {
             slot.expires_at_ms = Some(100);
         }
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn types_are_checked() {
         let mut keys = Keyspace::default();
-        keys.put(b"k", Value::Text(b"v".to_vec()));
+        keys.put(b"k", Value::Text(b"v".to_vec().into()));
         assert_eq!(keys.find::<List>(b"k").unwrap_err(), Refusal::WrongType);
         assert!(keys.find::<List>(b"none").unwrap().is_none());
         keys.find_or_create::<List>(b"l").unwrap();

@@ -24,6 +24,7 @@ pub(super) const COMMANDS: &[Entry] = &[
     }),
     data("keys", keys),
     data("scan", scan),
+    data("randomkey", random),
     data("type", kind),
     data("exists", exists),
     data("touch", exists),
@@ -63,6 +64,13 @@ fn scan(state: &mut State, argv: &[&[u8]]) -> Answer {
             && request.kind.is_none_or(|kind| is(kind, slot.value.kind()))
     });
     Ok(scanned(found.map(|(key, _)| Reply::bulk(key))))
+}
+
+fn random(state: &mut State, _: &[&[u8]]) -> Answer {
+    let number = state.keys.iter().count();
+    let chosen = state.random.below(number);
+    let key = state.keys.iter().nth(chosen);
+    Ok(Reply::bulk_or_nil(key.map(|(key, _)| key.to_vec())))
 }
 
 fn kind(state: &mut State, argv: &[&[u8]]) -> Answer {
@@ -159,6 +167,14 @@ mod tests {
             "-ERR value is not an integer or out of range",
         );
         server.expect("SCAN 0 BOGUS", "-ERR syntax error");
+    }
+
+    #[test]
+    fn a_key_is_chosen() {
+        let mut server = TestServer::new();
+        server.expect("RANDOMKEY", "$-1");
+        server.run("SET one v");
+        server.expect("RANDOMKEY", "$3 one");
     }
 
     #[test]
