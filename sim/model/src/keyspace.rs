@@ -138,6 +138,7 @@ impl Keyspace {
     }
 
     pub(crate) fn put_slot(&mut self, key: &[u8], slot: Slot) {
+        self.forget_if_expired(key);
         let kind = slot.value.kind();
         if self.slots.insert(key.to_vec(), slot).is_none() {
             self.record(key, Change::Added(kind));

@@ -174,11 +174,16 @@ impl Search {
                 return Err(Refusal::Syntax);
             }
         }
-        if rest.is_empty() {
-            Ok(search)
-        } else {
-            Err(Refusal::Syntax)
+        if !rest.is_empty() {
+            return Err(Refusal::Syntax);
         }
+        // The smallest rank has no positive counterpart: Redis takes it for the first match, and
+        // then loses count.
+        if search.rank == i64::MIN.unsigned_abs() {
+            search.rank = 1;
+            search.count = search.count.map(|_| 0);
+        }
+        Ok(search)
     }
 }
 
@@ -294,6 +299,8 @@ mod tests {
             ("LPOS l c RANK -1", ":7"),
             ("LPOS l c COUNT 2", "*2 :2 :6"),
             ("LPOS l c COUNT 0 RANK -1", "*3 :7 :6 :2"),
+            ("LPOS l c RANK -9223372036854775808", ":7"),
+            ("LPOS l c RANK -9223372036854775808 COUNT 1", "*3 :7 :6 :2"),
             ("LPOS l c MAXLEN 2", "$-1"),
             ("LPOS l c MAXLEN 3 COUNT 0", "*1 :2"),
             ("LPOS l none COUNT 0", "*0"),

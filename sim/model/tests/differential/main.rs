@@ -5,10 +5,14 @@
 //! not run. `make diff N=100000` tries more; [`budget`] has the variables. Where the servers
 //! differ, the test fails with the shortest sequence it can find and the line that repeats it.
 
+mod blocking;
 mod budget;
 mod calls;
+mod calls_lists;
 mod calls_sets;
 mod calls_streams;
+mod calls_zsets;
+mod chance;
 mod expiry;
 mod keys;
 mod pair;
@@ -46,6 +50,48 @@ const COMMANDS: Scenario = Scenario {
         }
         Ok(())
     },
+};
+
+const LISTS: Scenario = Scenario {
+    name: "lists_answer_alike",
+    calls: 200,
+    cases: 50,
+    one_in: 2,
+    play: |pair, random| {
+        let forms = [calls_lists::COMMANDS, calls_lists::BLOCKING];
+        play_without_waiting(pair, random, &forms.concat())
+    },
+};
+
+const SORTED_SETS: Scenario = Scenario {
+    name: "sorted_sets_answer_alike",
+    calls: 200,
+    cases: 50,
+    one_in: 2,
+    play: |pair, random| {
+        let forms = [
+            calls_zsets::COMMANDS,
+            calls_zsets::RANDOM,
+            calls_zsets::BLOCKING,
+        ];
+        play_without_waiting(pair, random, &forms.concat())
+    },
+};
+
+const LARGE_SORTED_SETS: Scenario = Scenario {
+    name: "large_sorted_sets_answer_alike",
+    calls: 200,
+    cases: 50,
+    one_in: 2,
+    play: |pair, random| play_without_waiting(pair, random, calls_zsets::OF_LARGE_SETS),
+};
+
+const WAITS: Scenario = Scenario {
+    name: "who_waits_is_served_alike",
+    calls: 100,
+    cases: 100,
+    one_in: 2,
+    play: blocking::play,
 };
 
 const STREAMS: Scenario = Scenario {
@@ -168,6 +214,25 @@ const SCENARIOS: [&Scenario; 7] = [
     &COMMANDS, &EXPIRY, &SCRIPTS, &QUEUE, &JSON, &NUMBERS, &SESSIONS,
 ];
 
+/// Calls of one client, with those that might have to wait in a transaction.
+fn play_without_waiting(pair: &mut Pair, random: &mut Random, forms: &[calls::Form]) -> Played {
+    if random.one_in(3) {
+        pair.speak_resp3(0)?;
+    }
+    for _ in 0..200 {
+        let words = calls::call_of(random, forms);
+        match words[0].to_ascii_uppercase().starts_with('B') {
+            true => {
+                pair.call(&[b"MULTI"])?;
+                pair.call_words(&words)?;
+                pair.call(&[b"EXEC"])?;
+            }
+            false => drop(pair.call_words(&words)?),
+        }
+    }
+    Ok(())
+}
+
 fn write_numbers(pair: &mut Pair, random: &mut Random) -> Played {
     const SCRIPT: &[u8] = b"\
 local n = tonumber(ARGV[1])
@@ -192,6 +257,26 @@ return {n, redis.call('GET', 'n'), tostring(n), redis.call('ZSCORE', 'z', 'm'), 
 #[test]
 fn commands_answer_alike() {
     COMMANDS.check();
+}
+
+#[test]
+fn lists_answer_alike() {
+    LISTS.check();
+}
+
+#[test]
+fn sorted_sets_answer_alike() {
+    SORTED_SETS.check();
+}
+
+#[test]
+fn large_sorted_sets_answer_alike() {
+    LARGE_SORTED_SETS.check();
+}
+
+#[test]
+fn who_waits_is_served_alike() {
+    WAITS.check();
 }
 
 #[test]
