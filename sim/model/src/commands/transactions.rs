@@ -63,12 +63,12 @@ fn watch(state: &mut State, argv: &[&[u8]]) -> Answer {
 /// Runs what was kept, unless a call was refused or a watched key has changed. An error of one
 /// call does not stop the next.
 fn exec(engine: &mut Engine, state: &mut State, _: &[&[u8]]) -> Answer {
-    let watch_broken = watch_broken(state);
     let client = state.clients.get_mut(state.client);
     let Some(transaction) = client.transaction.take() else {
         return Err(Refusal::Text("ERR EXEC without MULTI"));
     };
-    client.end_transaction();
+    let watch_broken = watch_broken(state);
+    state.clients.get_mut(state.client).end_transaction();
     if transaction.failed {
         return Err(Refusal::Text(
             "EXECABORT Transaction discarded because of previous errors.",
@@ -200,6 +200,12 @@ mod tests {
         server.expect("EXISTS k", ":0");
         server.run("MULTI");
         server.expect("EXEC", "*0");
+
+        server.run("WATCH k");
+        server.expect("EXEC", "-ERR EXEC without MULTI");
+        server.run("SET k v");
+        server.run("MULTI");
+        server.expect("EXEC", "*-1");
 
         server.run("WATCH k");
         server.run("UNWATCH");
