@@ -94,7 +94,7 @@ fn zero_if_nan(score: f64) -> f64 {
 
 type Scores = BTreeMap<Vec<u8>, f64>;
 
-/// The members of a value that may be combined.
+/// The members of a value that may be combined. Those of a plain set count one each.
 fn scores(value: &Value) -> Result<Scores, Refusal> {
     match value {
         Value::SortedSet(set) => {
@@ -103,6 +103,7 @@ fn scores(value: &Value) -> Result<Scores, Refusal> {
                 .map(|(member, score)| (member.to_vec(), score))
                 .collect())
         }
+        Value::Set(set) => Ok(set.iter().map(|member| (member, 1.0)).collect()),
         _ => Err(Refusal::WrongType),
     }
 }
@@ -311,6 +312,8 @@ mod tests {
         ] {
             server.expect(command, reply);
         }
+        server.run("SADD s x y");
+        server.expect("ZUNION 2 a s WITHSCORES", "*4 $1 y $1 1 $1 x $1 2");
         server.run("HELLO 3");
         server.expect("ZDIFF 1 a WITHSCORES", "*1 *2 $1 x ,1");
     }

@@ -29,6 +29,7 @@ pub(crate) const COMMANDS: &[Form] = &[
         "ZADD",
         &[Key, Word(&["0", "1"]), Member, Word(&["0", "1"]), Member],
     ),
+    ("SADD", &[Key, Many(&[Member])]),
     ("ZCARD", &[Key]),
     ("ZCOUNT", &[Key, Bound, Bound]),
     ("ZDIFF", &[CountedKeys, Maybe(&["WITHSCORES", "WEIGHTS"])]),

@@ -160,11 +160,12 @@ impl Pair {
     /// Waits until as many clients wait for keys of the real server as of the model: who came
     /// first matters.
     fn wait_for_the_waiting(&mut self) -> Played {
-        let ids = self.clients.iter().filter_map(|client| client.id);
-        let model = ids.filter(|id| self.model.is_waiting(*id)).count();
-        let model = model.to_string();
         let deadline = Instant::now() + PATIENCE;
         loop {
+            self.model.give_up_late_waits();
+            let ids = self.clients.iter().filter_map(|client| client.id);
+            let model = ids.filter(|id| self.model.is_waiting(*id)).count();
+            let model = model.to_string();
             let real = self.real.waiting();
             if real == model {
                 return Ok(());
