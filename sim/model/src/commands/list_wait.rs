@@ -63,7 +63,8 @@ fn pop_or_wait(state: &mut State, argv: &[&[u8]], end: End) -> Answer {
     let (keys, timeout) = (&argv[1..argv.len() - 1], argv[argv.len() - 1]);
     let deadline = state.deadline_of_seconds(timeout)?;
     for key in keys {
-        for element in take(state, key, end, 1)?.unwrap_or_default() {
+        let popped = take(state, key, end, 1)?.unwrap_or_default();
+        if let Some(element) = popped.into_iter().next() {
             return Ok(Reply::bulks([key.to_vec(), element]));
         }
     }
