@@ -1,6 +1,7 @@
 //! The commands: one file per family, and what finds them.
 
 mod clients;
+mod combine_request;
 mod connection;
 mod databases;
 mod expiry;

@@ -7,7 +7,7 @@ use crate::steps::Played;
 type Case = &'static [(usize, &'static str)];
 
 /// Clients that wait for a key.
-pub(crate) const WAITING: &[Case] = &[
+const WAITING: &[Case] = &[
     // A push of several elements serves as many clients, in the order in which they came.
     &[
         (1, "BLPOP k 0"),
@@ -183,8 +183,32 @@ pub(crate) const WAITING: &[Case] = &[
     ],
 ];
 
+/// A sorted set leaves the compact encoding, and with it the rule that no zero is negative, with
+/// its 129th member or a long one, and does not come back.
+const GROWING: Case = &[
+    (
+        1,
+        "EVAL for\ti=1,128\tdo\tredis.call('ZADD','k','-0',i)end 0",
+    ),
+    (1, "ZSCORE k 128"),
+    (1, "ZADD k -0 129"),
+    (1, "ZRANGE k 0 -1 WITHSCORES"),
+    (1, "ZRANGEBYLEX k [12 (2"),
+    (1, "ZREVRANGEBYLEX k + [9 LIMIT 1 3"),
+    (1, "ZREMRANGEBYRANK k 2 -1"),
+    (1, "ZADD k -0 x"),
+    (1, "ZRANGE k 0 -1 WITHSCORES"),
+    (1, "ZUNIONSTORE l 1 k"),
+    (1, "ZRANGE l 0 -1 WITHSCORES"),
+    (1, "ZRANGESTORE m k 0 -1"),
+    (1, "ZRANGE m 0 -1 WITHSCORES"),
+    (1, "ZINCRBY k 0 x"),
+    (1, "ZADD k CH 0 x"),
+    (1, "ZSCORE k x"),
+];
+
 /// A change of `k` or `d`, after something else was done: whether it breaks a watch.
-pub(crate) const WATCHED: &[(&str, &str)] = &[
+const WATCHED: &[(&str, &str)] = &[
     ("RPUSH k a b a", "RPUSH k x"),
     ("RPUSH k a b a", "LPUSHX k x"),
     ("PING", "LPUSHX k x"),
@@ -246,7 +270,31 @@ pub(crate) const WATCHED: &[(&str, &str)] = &[
     ("ZADD k 1 a 2 b", "RENAME k d"),
 ];
 
-pub(crate) fn play(pair: &mut Pair, case: Case) -> Played {
+#[test]
+fn known_cases_answer_alike() {
+    let Some(mut pair) = Pair::start("known_cases_answer_alike") else {
+        return;
+    };
+    for case in WAITING.iter().chain([&GROWING]) {
+        pair.clear();
+        let played = play(&mut pair, case);
+        assert!(played.is_ok(), "{case:#?}\n{played:?}");
+    }
+}
+
+#[test]
+fn watches_break_alike() {
+    let Some(mut pair) = Pair::start("watches_break_alike") else {
+        return;
+    };
+    for (before, change) in WATCHED {
+        pair.clear();
+        let played = watch(&mut pair, before, change);
+        assert!(played.is_ok(), "{before}, {change}: {played:?}");
+    }
+}
+
+fn play(pair: &mut Pair, case: Case) -> Played {
     for (client, call) in case {
         match *call {
             "(pause)" => pair.pause(),
@@ -257,7 +305,7 @@ pub(crate) fn play(pair: &mut Pair, case: Case) -> Played {
 }
 
 /// Watches each of the two keys in turn.
-pub(crate) fn watch(pair: &mut Pair, before: &str, change: &str) -> Played {
+fn watch(pair: &mut Pair, before: &str, change: &str) -> Played {
     for key in ["k", "d"] {
         for (client, call) in [
             (1, "FLUSHALL"),

@@ -281,30 +281,6 @@ fn who_waits_is_served_alike() {
 }
 
 #[test]
-fn who_waits_in_known_ways_is_served_alike() {
-    let Some(mut pair) = Pair::start("who_waits_in_known_ways_is_served_alike") else {
-        return;
-    };
-    for case in known_cases::WAITING {
-        pair.clear();
-        let played = known_cases::play(&mut pair, case);
-        assert!(played.is_ok(), "{case:#?}\n{played:?}");
-    }
-}
-
-#[test]
-fn watches_break_alike() {
-    let Some(mut pair) = Pair::start("watches_break_alike") else {
-        return;
-    };
-    for (before, change) in known_cases::WATCHED {
-        pair.clear();
-        let played = known_cases::watch(&mut pair, before, change);
-        assert!(played.is_ok(), "{before}, {change}: {played:?}");
-    }
-}
-
-#[test]
 fn streams_answer_alike() {
     STREAMS.check();
 }
