@@ -4,6 +4,7 @@ mod bit_combine;
 mod bit_fields;
 mod bits;
 mod clients;
+mod combine_request;
 mod connection;
 mod databases;
 mod expiry;

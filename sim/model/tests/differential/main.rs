@@ -288,11 +288,11 @@ fn who_waits_is_served_alike() {
 }
 
 #[test]
-fn who_waits_in_known_ways_is_served_alike() {
-    let Some(mut pair) = Pair::start("who_waits_in_known_ways_is_served_alike") else {
+fn known_cases_answer_alike() {
+    let Some(mut pair) = Pair::start("known_cases_answer_alike") else {
         return;
     };
-    for case in known_cases::WAITING {
+    for case in known_cases::WAITING.iter().chain([&known_cases::GROWING]) {
         pair.clear();
         let played = known_cases::play(&mut pair, case);
         assert!(played.is_ok(), "{case:#?}\n{played:?}");
