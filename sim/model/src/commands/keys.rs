@@ -94,17 +94,10 @@ fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
 }
 
 fn rename(state: &mut State, argv: &[&[u8]]) -> Answer {
-    if !state.keys.contains(argv[1]) {
-        return Err(Refusal::NoSuchKey);
+    match state.keys.rename(argv[1], argv[2]) {
+        true => Ok(Reply::ok()),
+        false => Err(Refusal::NoSuchKey),
     }
-    if argv[1] != argv[2]
-        && let Some(slot) = state.keys.take(argv[1])
-    {
-        // The new name is free for a moment: who waits for it is served.
-        state.keys.take(argv[2]);
-        state.keys.put_slot(argv[2], slot);
-    }
-    Ok(Reply::ok())
 }
 
 fn rename_to_new(state: &mut State, argv: &[&[u8]]) -> Answer {
@@ -120,6 +113,7 @@ fn rename_to_new(state: &mut State, argv: &[&[u8]]) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use crate::Reply;
     use crate::test_server::TestServer;
 
     #[test]
@@ -189,5 +183,24 @@ mod tests {
         server.expect("RENAMENX b c", ":1");
         server.expect("RENAME a b", "-ERR no such key");
         server.expect("RENAMENX a b", "-ERR no such key");
+    }
+
+    #[test]
+    fn a_renamed_key_comes_into_being() {
+        let mut server = TestServer::new();
+        let (waiter, watcher) = (server.connect(), server.connect());
+        let words = |call: &'static str| call.split(' ').map(str::as_bytes).collect::<Vec<_>>();
+        server.run("XADD s 1-1 a 1");
+        assert_eq!(server.call(waiter, &words("BLPOP to 0")), None);
+        server.call(watcher, &words("WATCH s"));
+        server.run("SET to v");
+        server.run("RPUSH from a");
+        server.expect("RENAME s s", "+OK");
+        server.expect("RENAME from to", "+OK");
+        let served = vec![(waiter, Reply::bulks(["to", "a"]))];
+        assert_eq!(server.take_replies(), served);
+        server.call(watcher, &words("MULTI"));
+        let executed = server.call(watcher, &words("EXEC"));
+        assert_eq!(executed, Some(Reply::Array(vec![])));
     }
 }
