@@ -302,8 +302,8 @@ impl Server {
 
     /// How many Lua instructions a script may run before it is stopped with an error; counted in
     /// steps of 100,000, with work in the libraries that takes as long. 500,000,000 at first.
-    /// Redis has no such limit, but a test has to end. A script that takes a minute all the same
-    /// is stopped then.
+    /// Redis has no such limit, but a test has to end. A script that takes 20 seconds all the
+    /// same is stopped then.
     pub fn set_instruction_limit(&mut self, limit: u64) {
         self.engine.set_instruction_limit(limit);
     }

@@ -106,7 +106,9 @@ impl Engine {
             let why = why.replace(['\r', '\n'], " ");
             Refusal::Line(format!("ERR Error compiling script (new function): {why}"))
         };
-        let function = self.machine()?.compile(code).map_err(|why| failed(&why))?;
+        let limits = self.limits;
+        let function = self.machine()?.compile(code, &limits);
+        let function = function.map_err(|why| failed(&why))?;
         Ok(Compiled { function, shebang })
     }
 

@@ -19,33 +19,52 @@ const BYTE_CODE: u8 = 0x1b;
 
 const SPACE: &[u8] = b" ";
 
-/// A text that Lua reads, in up to two pieces.
+/// How much Lua reads between two looks at the limits. Its compiler takes very long for some texts.
+const PIECE_LENGTH: usize = 4096;
+
+/// A text that Lua reads in pieces.
 struct Text<'a> {
-    code: &'a [u8],
+    rest: &'a [u8],
     needs_space: bool,
 }
 
 impl<'a> Text<'a> {
     fn new(code: &'a [u8]) -> Self {
         Text {
-            code,
+            rest: code,
             needs_space: code.first() == Some(&BYTE_CODE),
         }
+    }
+
+    fn next(&mut self) -> &'a [u8] {
+        if std::mem::take(&mut self.needs_space) {
+            return SPACE;
+        }
+        let (piece, rest) = self.rest.split_at(self.rest.len().min(PIECE_LENGTH));
+        self.rest = rest;
+        piece
     }
 }
 
 unsafe extern "C-unwind" fn next_piece(
-    _: State,
+    lua: State,
     text: *mut c_void,
     length: *mut usize,
 ) -> *const c_char {
-    let text = &mut *text.cast::<Text<'_>>();
-    let piece = match std::mem::take(&mut text.needs_space) {
-        true => SPACE,
-        false => std::mem::take(&mut text.code),
-    };
+    let piece = (*text.cast::<Text<'_>>()).next();
+    go_on_compiling(lua, piece.len());
     *length = piece.len();
     piece.as_ptr().cast()
+}
+
+/// Looks at the limits before a piece of so many bytes.
+unsafe fn go_on_compiling(lua: State, length: usize) {
+    let bridge = bridge::of(lua);
+    let found = bridge.meter.add(length as u64 + 1);
+    let found = found.and_then(|()| bridge.meter.check_time());
+    if bridge.heed(lua, found).is_err() {
+        look::stop(lua);
+    }
 }
 
 /// Pushes the function of a program, or an error text if it is not 0 that is returned.
@@ -78,9 +97,6 @@ pub(super) unsafe extern "C-unwind" fn loadstring(lua: State) -> i32 {
     let code = ffi::luaL_checklstring(lua, 1, ptr::null_mut());
     let name = CStr::from_ptr(ffi::luaL_optstring(lua, 2, code));
     let code = bytes(lua, 1).unwrap_or_default();
-    if bridge::of(lua).charge(lua, code.len()).is_err() {
-        return unless_stopped(lua, 0);
-    }
     let status = compile(lua, code, name);
     compiled(lua, status)
 }
@@ -139,10 +155,7 @@ unsafe extern "C-unwind" fn next_result(
         *length = SPACE.len();
         return SPACE.as_ptr().cast();
     }
-    // A C function may answer for ever.
-    let bridge = bridge::of(lua);
-    if bridge.charge(lua, *length + 1).is_err() {
-        look::stop(lua);
-    }
+    // The function may be one of C, which Lua does not count.
+    go_on_compiling(lua, *length);
     piece
 }

@@ -9,7 +9,7 @@ use crate::script::limits::{Limit, Limits, Place, Stop};
 
 /// How long a script may run by the machine's clock. Only scripts whose single instructions are
 /// very slow come to this end.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// How many bytes Lua copies, roughly, in the time of one instruction.
 const BYTES_PER_INSTRUCTION: usize = 32;

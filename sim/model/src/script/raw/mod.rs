@@ -47,6 +47,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use mlua::{Function, Lua, Result, Table, ffi};
 
 use crate::random::Random;
+use crate::script::limits::Limits;
 use crate::state::Profile;
 use bridge::Bridge;
 pub(super) use execute::Run;
@@ -103,19 +104,27 @@ impl Machine {
     }
 
     /// Compiles a script, or says why not.
-    pub(super) fn compile(&self, code: &[u8]) -> std::result::Result<Slot, String> {
+    pub(super) fn compile(
+        &self,
+        code: &[u8],
+        limits: &Limits,
+    ) -> std::result::Result<Slot, String> {
         // SAFETY: nothing runs, so memory is granted and Lua raises nothing; it catches the
         // errors of its compiler itself.
         unsafe {
             let lua = self.state();
             ffi::lua_checkstack(lua, 2);
-            if load::compile(lua, code, c"@user_script") == 0 {
+            self.bridge.meter.start(limits);
+            let status = load::compile(lua, code, c"@user_script");
+            self.bridge.heap.relax();
+            if status == 0 {
                 return Ok(Slot(ffi::luaL_ref(lua, ffi::LUA_REGISTRYINDEX)));
             }
             let message = bytes(lua, -1).unwrap_or_default();
             let message = String::from_utf8_lossy(message).into_owned();
             ffi::lua_pop(lua, 1);
-            Err(message)
+            let stop = self.bridge.meter.take_stop();
+            Err(stop.map_or(message, |stop| stop.limit.to_string()))
         }
     }
 
@@ -176,7 +185,7 @@ pub(super) const LIBRARIES: [(&str, Functions); 5] = [
 ];
 
 /// Functions of ours in the libraries of Lua, where "" is for the globals.
-pub(super) const REPLACEMENTS: [(&str, Functions); 3] = [
+pub(super) const REPLACEMENTS: [(&str, Functions); 4] = [
     (
         "",
         &[
@@ -195,6 +204,14 @@ pub(super) const REPLACEMENTS: [(&str, Functions); 3] = [
         ],
     ),
     ("string", strings::FUNCTIONS),
+    (
+        "table",
+        &[
+            (c"foreach", tables::foreach),
+            (c"foreachi", tables::foreachi),
+            (c"maxn", tables::maxn),
+        ],
+    ),
 ];
 
 /// Functions of ours around those of Lua, with which they end.
@@ -210,10 +227,7 @@ pub(super) const WRAPPERS: [(&str, Functions); 3] = [
         "table",
         &[
             (c"concat", tables::concat),
-            (c"foreach", tables::foreach),
-            (c"foreachi", tables::foreachi),
             (c"insert", tables::insert),
-            (c"maxn", tables::maxn),
             (c"remove", tables::remove),
             (c"sort", tables::sort),
         ],

@@ -6,7 +6,7 @@ use mlua::ffi;
 
 use super::bridge;
 use super::look::stop;
-use super::stack::State;
+use super::stack::{State, push_bytes};
 
 /// Returns from a C function that may have caught anything.
 ///
@@ -28,8 +28,10 @@ pub(super) unsafe fn unless_stopped(lua: State, results: i32) -> i32 {
 pub(super) unsafe extern "C-unwind" fn pcall(lua: State) -> i32 {
     let count = ffi::lua_gettop(lua);
     if count == 0 {
-        // Redis calls whatever lies below the stack here; an error is the kinder answer.
-        return ffi::luaL_argerror(lua, 1, c"value expected".as_ptr());
+        // Redis calls what it has just pushed itself.
+        ffi::lua_pushboolean(lua, 0);
+        push_bytes(lua, b"attempt to call a boolean value");
+        return 2;
     }
     ffi::lua_pushboolean(lua, 1);
     ffi::lua_insert(lua, 1);

@@ -73,11 +73,24 @@ pub(super) unsafe extern "C-unwind" fn concat(lua: State) -> i32 {
 ///
 /// # Safety
 ///
-/// As [`insert`].
+/// Called by Lua.
 pub(super) unsafe extern "C-unwind" fn foreachi(lua: State) -> i32 {
     see_through_first(lua);
-    work(lua, rest(lua, 3));
-    original(lua)
+    ffi::luaL_checktype(lua, 1, ffi::LUA_TTABLE);
+    let length = ffi::lua_objlen(lua, 1);
+    ffi::luaL_checktype(lua, 2, ffi::LUA_TFUNCTION);
+    for index in 1..=length {
+        work(lua, 1);
+        ffi::lua_pushvalue(lua, 2);
+        ffi::lua_pushnumber(lua, index as f64);
+        ffi::lua_rawgeti(lua, 1, index as ffi::lua_Integer);
+        ffi::lua_call(lua, 2, 1);
+        if ffi::lua_type(lua, -1) != ffi::LUA_TNIL {
+            return 1;
+        }
+        ffi::lua_pop(lua, 1);
+    }
+    0
 }
 
 /// `table.foreach`.

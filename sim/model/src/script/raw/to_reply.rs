@@ -116,16 +116,6 @@ impl Converter<'_> {
             return Ok(Some(self.shape.double(value)));
         }
         ffi::lua_pop(lua, 1);
-        if get_field(lua, c"map") == ffi::LUA_TTABLE {
-            let pairs = self.pairs(depth)?;
-            return Ok(Some(self.shape.map(pairs)));
-        }
-        ffi::lua_pop(lua, 1);
-        if get_field(lua, c"set") == ffi::LUA_TTABLE {
-            let items = self.keys(depth)?;
-            return Ok(Some(self.shape.set(items)));
-        }
-        ffi::lua_pop(lua, 1);
         if get_field(lua, c"big_number") == ffi::LUA_TSTRING {
             let digits = spaced(bytes(lua, -1).unwrap_or_default());
             ffi::lua_pop(lua, 1);
@@ -138,7 +128,20 @@ impl Converter<'_> {
             false => None,
         };
         ffi::lua_pop(lua, 1);
-        Ok(reply)
+        if reply.is_some() {
+            return Ok(reply);
+        }
+        if get_field(lua, c"map") == ffi::LUA_TTABLE {
+            let pairs = self.pairs(depth)?;
+            return Ok(Some(self.shape.map(pairs)));
+        }
+        ffi::lua_pop(lua, 1);
+        if get_field(lua, c"set") == ffi::LUA_TTABLE {
+            let items = self.keys(depth)?;
+            return Ok(Some(self.shape.set(items)));
+        }
+        ffi::lua_pop(lua, 1);
+        Ok(None)
     }
 
     /// The keys and values of the table on top, which is popped.
