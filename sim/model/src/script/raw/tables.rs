@@ -40,8 +40,11 @@ unsafe fn rest(lua: State, position: i32) -> usize {
 /// Called by Lua, with Lua's own function as upvalue.
 pub(super) unsafe extern "C-unwind" fn insert(lua: State) -> i32 {
     refuse_readonly(lua);
-    if ffi::lua_gettop(lua) == 3 {
-        work(lua, rest(lua, 2));
+    if ffi::lua_gettop(lua) == 3 && ffi::lua_type(lua, 1) == ffi::LUA_TTABLE {
+        // Also what is not there is moved, in front of a table that begins at 1.
+        let place = ffi::lua_tointeger(lua, 2) as i32;
+        let moved = ffi::lua_objlen(lua, 1) as i64 - i64::from(place);
+        work(lua, usize::try_from(moved).unwrap_or(0));
     }
     original(lua)
 }
