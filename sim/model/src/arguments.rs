@@ -18,6 +18,22 @@ pub(crate) fn count(text: &[u8]) -> Result<usize, Refusal> {
     }
 }
 
+/// A number from 0 on, with the error of the option that it belongs to.
+pub(crate) fn natural(text: &[u8], otherwise: &'static str) -> Result<usize, Refusal> {
+    number::parse_integer(text)
+        .filter(|number| *number >= 0)
+        .map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+        .ok_or(Refusal::Text(otherwise))
+}
+
+/// As [`natural`], from 1 on.
+pub(crate) fn positive(text: &[u8], otherwise: &'static str) -> Result<usize, Refusal> {
+    match natural(text, otherwise)? {
+        0 => Err(Refusal::Text(otherwise)),
+        number => Ok(number),
+    }
+}
+
 /// A score, or what to add to one.
 pub(crate) fn score(text: &[u8]) -> Result<f64, Refusal> {
     number::parse_score(text).ok_or(Refusal::NotFloat)

@@ -16,8 +16,12 @@ pub(crate) struct Slot {
 /// What happened to a key, for those who watch it or wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// It was written.
+    /// It was written: watches break, and who waits for a stream may be served.
     Written,
+    /// Something was taken out of it: watches break.
+    Lessened,
+    /// It counts as unchanged, but who waits for a stream may be served.
+    Woken,
     /// It came into being, with a value of this type. Who waits for a list or a sorted set is
     /// served then and not by what is put into one that is there.
     Added(&'static str),
@@ -55,15 +59,21 @@ impl Keyspace {
         self.record(key, Change::Written);
     }
 
+    /// As [`Keyspace::touch`], where Redis does not look whether somebody can be served: who
+    /// waits for a stream is not woken when something is taken out of it.
+    pub(crate) fn touch_quietly(&mut self, key: &[u8]) {
+        self.record(key, Change::Lessened);
+    }
+
+    /// Says that those who wait for a key are to be looked after, though it counts as unchanged.
+    pub(crate) fn wake(&mut self, key: &[u8]) {
+        self.record(key, Change::Woken);
+    }
+
     fn record(&mut self, key: &[u8], change: Change) {
         if let Some(changes) = &mut self.changes {
             changes.push((key.to_vec(), change));
         }
-    }
-
-    /// Says that those who wait for a stream are to be tried again, though it was not written.
-    pub(crate) fn wake(&mut self, key: &[u8]) {
-        self.record(key, Change::Added("stream"));
     }
 
     /// Starts or stops remembering what changes.
@@ -126,7 +136,7 @@ impl Keyspace {
             .ok_or(Refusal::WrongType)
     }
 
-    /// Puts a value in place of whatever was there, without an expiry.
+    /// Puts a value in place of whatever was there, without an expiry. That touches the key.
     pub(crate) fn put(&mut self, key: &[u8], value: Value) {
         self.put_slot(
             key,
@@ -138,6 +148,7 @@ impl Keyspace {
     }
 
     pub(crate) fn put_slot(&mut self, key: &[u8], slot: Slot) {
+        self.forget_if_expired(key);
         let kind = slot.value.kind();
         if self.slots.insert(key.to_vec(), slot).is_none() {
             self.record(key, Change::Added(kind));
@@ -148,15 +159,13 @@ impl Keyspace {
     /// Puts the result of a command such as `ZUNIONSTORE` in place of whatever was there; one
     /// without members leaves no key.
     pub(crate) fn store(&mut self, key: &[u8], value: Value) {
-        if !value.is_empty_collection() {
-            self.put(key, value);
-            self.touch(key);
-        } else if self.take(key).is_some() {
-            self.touch(key);
+        match value.is_empty_collection() {
+            true => drop(self.take(key)),
+            false => self.put(key, value),
         }
     }
 
-    /// Takes a key out. An expired one is not there to be taken.
+    /// Takes a key out, and touches it. An expired one is not there to be taken.
     pub(crate) fn take(&mut self, key: &[u8]) -> Option<Slot> {
         self.forget_if_expired(key);
         let slot = self.slots.remove(key);

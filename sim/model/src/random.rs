@@ -1,5 +1,5 @@
 //! Random numbers: the generator of `drand48`, the same on every platform. It is that of
-//! `math.random` in Redis, and chooses for `ZRANDMEMBER`.
+//! `math.random` in Redis, and chooses members of sets.
 
 /// The generator's 48 bits.
 #[derive(Debug, Clone, Copy)]

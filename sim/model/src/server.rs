@@ -30,7 +30,8 @@ pub struct Options {
 /// several connections, with transactions, blocking commands and subscriptions of their own,
 /// there are [`Server::connect`], [`Server::call`] and [`Server::take_replies`].
 ///
-/// Its Lua state is dear to make, so servers pass theirs on: see [`Server::new`].
+/// Its Lua state is dear to make, and is made for its first script: a harness that runs many
+/// simulations keeps one server per thread and calls [`Server::reset`] between them.
 pub struct Server {
     pub(crate) state: State,
     engine: Engine,
@@ -53,10 +54,7 @@ impl Server {
     pub fn execute(&mut self, argv: &[&[u8]]) -> Reply {
         let answer = self.answer(ClientId::OWN, argv);
         self.settle();
-        answer.unwrap_or_else(|refusal| {
-            self.state.note(&refusal);
-            refusal.into()
-        })
+        self.state.reply(answer)
     }
 
     /// Adds a client.
@@ -134,10 +132,7 @@ impl Server {
                 self.state.record_changes(true);
             }
             answer => {
-                let reply = answer.unwrap_or_else(|refusal| {
-                    self.state.note(&refusal);
-                    refusal.into()
-                });
+                let reply = self.state.reply(answer);
                 if self.wants_reply(client) {
                     self.state.outbox.push((client, reply));
                 }

@@ -47,6 +47,12 @@ impl Shape {
         }
     }
 
+    /// A map whose keys are names.
+    pub(crate) fn named<'a>(self, values: impl IntoIterator<Item = (&'a str, Reply)>) -> Reply {
+        let pairs = values.into_iter();
+        self.map(pairs.map(|(name, value)| (Reply::bulk(name), value)))
+    }
+
     /// A set: an array in RESP2.
     pub(crate) fn set(self, items: Vec<Reply>) -> Reply {
         match self.is_new() {

@@ -10,7 +10,7 @@ use crate::condition::Conditions;
 use crate::keyspace::{Change, Keyspace};
 use crate::number;
 use crate::random::Random;
-use crate::refusal::Refusal;
+use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::shape::{Protocol, Shape};
 
@@ -238,8 +238,16 @@ impl State {
         }
     }
 
+    /// The reply for an answer. A gap of the model is remembered.
+    pub(crate) fn reply(&mut self, answer: Answer) -> Reply {
+        answer.unwrap_or_else(|refusal| {
+            self.note(&refusal);
+            refusal.into()
+        })
+    }
+
     /// Remembers a gap of the model.
-    pub(crate) fn note(&mut self, refusal: &Refusal) {
+    fn note(&mut self, refusal: &Refusal) {
         if let Refusal::Unsupported(what) = refusal {
             self.unsupported.push(what.clone());
         }

@@ -25,8 +25,19 @@ impl TestServer {
     /// Runs a command: words between spaces, or between single quotes.
     pub(crate) fn run(&mut self, command: &str) -> Reply {
         let words = split(command);
-        let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
-        self.execute(&argv)
+        self.execute(&bytes(&words))
+    }
+
+    /// Runs a command of one of several clients, likewise.
+    pub(crate) fn ask(&mut self, client: ClientId, command: &str) -> Option<Reply> {
+        let words = split(command);
+        self.call(client, &bytes(&words))
+    }
+
+    /// As [`TestServer::ask`], leaving all replies to be taken.
+    pub(crate) fn send(&mut self, client: ClientId, command: &str) {
+        let words = split(command);
+        self.submit(client, &bytes(&words));
     }
 
     /// Runs a command and compares its reply: the client's protocol with a space for each CRLF.
@@ -61,6 +72,10 @@ impl DerefMut for TestServer {
     fn deref_mut(&mut self) -> &mut Server {
         &mut self.0
     }
+}
+
+fn bytes(words: &[String]) -> Vec<&[u8]> {
+    words.iter().map(|word| word.as_bytes()).collect()
 }
 
 fn split(command: &str) -> Vec<String> {

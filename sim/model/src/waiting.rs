@@ -1,8 +1,7 @@
 //! Clients that wait for a key: who is served, in which order, and when they give up.
 
-use crate::arguments::is;
 use crate::client::ClientId;
-use crate::commands;
+use crate::commands::{self, stream_wait};
 use crate::dispatch;
 use crate::keyspace::Change;
 use crate::refusal::{Answer, Refusal};
@@ -44,7 +43,8 @@ fn ready_keys(state: &State, changes: Vec<(usize, Vec<u8>, Change)>) -> Vec<Read
     let mut keys = Vec::new();
     for (database, key, change) in changes {
         let kind = match change {
-            Change::Written => STREAM,
+            Change::Lessened => continue,
+            Change::Written | Change::Woken => STREAM,
             Change::Added(kind) => kind,
         };
         // As in Redis, a key is queued if there is somebody for it and somebody, whoever that is,
@@ -52,7 +52,7 @@ fn ready_keys(state: &State, changes: Vec<(usize, Vec<u8>, Change)>) -> Vec<Read
         let for_key = |(id, wait): (ClientId, &Wait)| wants(state, id, wait, database, &key);
         let for_kind = |(_, wait): (ClientId, &Wait)| wait.kind() == kind;
         if state.clients.waiting().any(for_key) && state.clients.waiting().any(for_kind) {
-            let added = change != Change::Written;
+            let added = matches!(change, Change::Added(_));
             let ready = Ready {
                 database,
                 key,
@@ -125,8 +125,9 @@ fn try_again(
     key: &[u8],
 ) -> Option<Answer> {
     let left = state.enter(id);
-    let kind = state.keys.slot(key).map(|slot| slot.value.kind());
-    let answer = if kind == Some(wait.kind()) {
+    let answer = if wait.kind() == STREAM {
+        stream_wait::read_on(state, wait, key)
+    } else if (state.keys.slot(key)).is_some_and(|slot| slot.value.kind() == wait.kind()) {
         let call = wait.call_for(key);
         let argv: Vec<&[u8]> = call.iter().map(Vec::as_slice).collect();
         let command = commands::find(state.profile, &argv);
@@ -134,10 +135,6 @@ fn try_again(
             Err(Refusal::Wait(_)) => None,
             answer => Some(answer),
         }
-    } else if wait.command() == "xreadgroup" {
-        Some(Err(Refusal::Text(
-            "UNBLOCKED the stream key no longer exists",
-        )))
     } else {
         None
     };
@@ -148,10 +145,7 @@ fn try_again(
 /// Ends a wait.
 pub(crate) fn finish(state: &mut State, id: ClientId, answer: Answer) {
     state.clients.stop_waiting(id);
-    let reply = answer.unwrap_or_else(|refusal| {
-        state.note(&refusal);
-        refusal.into()
-    });
+    let reply = state.reply(answer);
     state.outbox.push((id, reply));
 }
 
@@ -216,19 +210,6 @@ impl Wait {
                 one.extend_from_slice(&call[3 + self.keys.len()..]);
                 one
             }
-            "xread" | "xreadgroup" => {
-                let streams = call.iter().position(|word| is(word, "streams"));
-                let place = self.keys.iter().position(|wanted| wanted == key);
-                match (streams, place) {
-                    (Some(streams), Some(place)) => {
-                        let mut one = call[..=streams].to_vec();
-                        one.push(key.to_vec());
-                        one.push(call[streams + 1 + self.keys.len() + place].clone());
-                        one
-                    }
-                    _ => call.clone(),
-                }
-            }
             _ => call.clone(),
         }
     }
@@ -247,11 +228,6 @@ mod tests {
                 "BLMPOP 0 2 a b LEFT COUNT 3",
                 &["a", "b"],
                 "BLMPOP 0 1 b LEFT COUNT 3",
-            ),
-            (
-                "XREAD BLOCK 0 STREAMS a b 1-1 2-2",
-                &["a", "b"],
-                "XREAD BLOCK 0 STREAMS b 2-2",
             ),
             ("BLMOVE b c LEFT LEFT 0", &["b"], "BLMOVE b c LEFT LEFT 0"),
         ] {

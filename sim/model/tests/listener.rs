@@ -1,6 +1,6 @@
 //! The server over TCP, byte by byte, as clients and vandals use it.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -83,6 +83,22 @@ impl Peer {
         // What was sent and not read makes the end a rough one.
         let _ = self.0.read_to_end(&mut bytes);
         assert_eq!(String::from_utf8_lossy(&bytes), reply);
+    }
+
+    /// Asks again and again until the reply, a bulk string, ends like this.
+    fn ask_until(&mut self, line: &str, end: &str) {
+        let mut socket = BufReader::new(self.0.try_clone().expect("the same socket"));
+        loop {
+            self.send(format!("{line}\r\n"));
+            let mut length = String::new();
+            socket.read_line(&mut length).expect("a length");
+            let length: usize = length[1..].trim_end().parse().expect("a length");
+            let mut bytes = vec![0; length + 2];
+            socket.read_exact(&mut bytes).expect("a bulk string");
+            if bytes.ends_with(end.as_bytes()) {
+                return;
+            }
+        }
     }
 
     fn ask(&mut self, line: &str, reply: &str) {
@@ -177,15 +193,8 @@ fn what_a_waiting_client_sends_waits_too() {
     peer.expect(":0\r\n+PONG\r\n");
     peer.send("WAIT 1 0\r\nPING\r\n");
     let mut other = service.connect();
-    let id = loop {
-        other.send("INFO clients\r\n");
-        let mut bytes = [0; 58];
-        other.0.read_exact(&mut bytes).expect("two counts");
-        if bytes.ends_with(b"blocked_clients:1\r\n\r\n") {
-            break 2;
-        }
-    };
-    other.ask(&format!("CLIENT UNBLOCK {id} ERROR"), ":1\r\n");
+    other.ask_until("INFO clients", "blocked_clients:1\r\n\r\n");
+    other.ask("CLIENT UNBLOCK 2 ERROR", ":1\r\n");
     peer.expect("-UNBLOCKED client unblocked via CLIENT UNBLOCK\r\n+PONG\r\n");
 }
 
@@ -196,14 +205,10 @@ fn a_client_that_left_waits_for_nothing() {
     waiting.send("WAIT 1 0\r\n");
     drop(waiting);
     let mut other = service.connect();
-    loop {
-        other.send("INFO clients\r\n");
-        let mut bytes = [0; 58];
-        other.0.read_exact(&mut bytes).expect("two counts");
-        if bytes.ends_with(b"connected_clients:1\r\nblocked_clients:0\r\n\r\n") {
-            break;
-        }
-    }
+    other.ask_until(
+        "INFO clients",
+        "connected_clients:1\r\nblocked_clients:0\r\n\r\n",
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::connection::check_name;
 use super::{Entry, data};
-use crate::arguments::{is, shown};
+use crate::arguments::{integer, is, shown};
 use crate::client::{ClientId, Replies};
 use crate::client_line::{self, Group};
 use crate::number;
@@ -53,15 +53,11 @@ pub(super) const COMMANDS: &[Entry] = &[
     .without("ON"),
     data("client|trackinginfo", |state, _| {
         let shape = state.shape();
-        let pairs = [
+        Ok(shape.named([
             ("flags", shape.set(vec![Reply::bulk("off")])),
             ("redirect", Reply::Integer(-1)),
             ("prefixes", Reply::Array(vec![])),
-        ];
-        let pairs = pairs
-            .into_iter()
-            .map(|(key, value)| (Reply::bulk(key), value));
-        Ok(shape.map(pairs))
+        ]))
     }),
     data("client|unblock", unblock),
     data("client|unpause", |_, _| Ok(Reply::ok())),
@@ -227,12 +223,10 @@ fn unblock(state: &mut State, argv: &[&[u8]]) -> Answer {
             ));
         }
     };
-    let id = number::parse_integer(argv[2]).ok_or(Refusal::NotInteger)?;
-    let waiting = state.clients.waiting();
-    let found = waiting
-        .filter(|(client, _)| client.get() as i64 == id)
-        .map(|(client, wait)| (client, wait.empty.clone()))
-        .next();
+    let id = integer(argv[2])?;
+    let found = state.clients.waiting().find_map(|(client, wait)| {
+        (client.get() as i64 == id).then(|| (client, wait.empty.clone()))
+    });
     let Some((client, empty)) = found else {
         return Ok(Reply::Integer(0));
     };
@@ -279,8 +273,7 @@ mod tests {
         let one = server.connect_from("10.0.0.1:5000");
         let two = server.connect_from("10.0.0.2:5000");
         let mut call = |client, words: &str| {
-            let argv: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
-            let reply = server.call(client, &argv).map(|reply| reply.to_resp2());
+            let reply = server.ask(client, words).map(|reply| reply.to_resp2());
             String::from_utf8_lossy(&reply.unwrap_or_default()).into_owned()
         };
         let list = call(one, "CLIENT LIST");
@@ -324,10 +317,7 @@ mod tests {
         let mut server = TestServer::new();
         let client = server.connect();
         let pong = Some(Reply::Status("PONG".to_owned()));
-        let mut call = |words: &str| {
-            let argv: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
-            server.call(client, &argv)
-        };
+        let mut call = |words: &str| server.ask(client, words);
         assert_eq!(call("CLIENT REPLY SKIP"), None);
         assert_eq!(call("PING"), None);
         assert_eq!(call("PING"), pong);

@@ -111,7 +111,7 @@ fn hello(state: &mut State, argv: &[&[u8]]) -> Answer {
         Protocol::Resp2 => 2,
         Protocol::Resp3 => 3,
     };
-    let pairs = [
+    Ok(state.shape().named([
         ("server", Reply::bulk("redis")),
         ("version", Reply::bulk(state.profile.version())),
         ("proto", Reply::Integer(version)),
@@ -119,11 +119,7 @@ fn hello(state: &mut State, argv: &[&[u8]]) -> Answer {
         ("mode", Reply::bulk("standalone")),
         ("role", Reply::bulk(state.role())),
         ("modules", Reply::Array(vec![])),
-    ];
-    let pairs = pairs
-        .into_iter()
-        .map(|(key, value)| (Reply::bulk(key), value));
-    Ok(state.shape().map(pairs))
+    ]))
 }
 
 pub(super) fn check_name(name: &[u8]) -> Result<(), Refusal> {
@@ -215,8 +211,7 @@ mod tests {
         server.set_password(Some(b"secret"));
         let client = server.connect();
         let mut call = |words: &str| {
-            let argv: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
-            let reply = server.call(client, &argv).expect("a reply");
+            let reply = server.ask(client, words).expect("a reply");
             reply.error().unwrap_or("no error").to_owned()
         };
         let wrong = "WRONGPASS invalid username-password pair or user is disabled.";

@@ -27,8 +27,7 @@ fn database(number: i64) -> Result<usize, Refusal> {
 
 fn relocate(state: &mut State, argv: &[&[u8]]) -> Answer {
     let key = argv[1];
-    let target = number::parse_integer(argv[2]).ok_or(Refusal::NotInteger)?;
-    let target = database(target)?;
+    let target = database(integer(argv[2])?)?;
     if target == state.selected() {
         return Err(Refusal::Text(
             "ERR source and destination objects are the same",
@@ -38,11 +37,7 @@ fn relocate(state: &mut State, argv: &[&[u8]]) -> Answer {
         return Ok(Reply::Integer(0));
     }
     if let Some(slot) = state.keys.take(key) {
-        state.keys.touch(key);
-        state.in_database(target, |state| {
-            state.keys.put_slot(key, slot);
-            state.keys.touch(key);
-        });
+        state.in_database(target, |state| state.keys.put_slot(key, slot));
     }
     Ok(Reply::Integer(1))
 }

@@ -86,8 +86,16 @@ fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
 }
 
 fn rename(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let slot = state.keys.take(argv[1]).ok_or(Refusal::NoSuchKey)?;
-    state.keys.put_slot(argv[2], slot);
+    if !state.keys.contains(argv[1]) {
+        return Err(Refusal::NoSuchKey);
+    }
+    if argv[1] != argv[2]
+        && let Some(slot) = state.keys.take(argv[1])
+    {
+        // The new name is free for a moment: who waits for it is served.
+        state.keys.take(argv[2]);
+        state.keys.put_slot(argv[2], slot);
+    }
     Ok(Reply::ok())
 }
 

@@ -1,7 +1,7 @@
 //! Lists by position and by value.
 
 use super::{Entry, data};
-use crate::arguments::{integer, is, slice};
+use crate::arguments::{integer, is, natural, slice};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
@@ -141,9 +141,9 @@ fn trim(state: &mut State, argv: &[&[u8]]) -> Answer {
 struct Search {
     rank: u64,
     from_tail: bool,
-    count: Option<u64>,
+    count: Option<usize>,
     /// How many elements to compare at most; 0 for all.
-    compare: u64,
+    compare: usize,
 }
 
 impl Search {
@@ -174,17 +174,17 @@ impl Search {
                 return Err(Refusal::Syntax);
             }
         }
-        if rest.is_empty() {
-            Ok(search)
-        } else {
-            Err(Refusal::Syntax)
+        if !rest.is_empty() {
+            return Err(Refusal::Syntax);
         }
+        // The smallest rank has no positive counterpart: Redis takes it for the first match, and
+        // then loses count.
+        if search.rank == i64::MIN.unsigned_abs() {
+            search.rank = 1;
+            search.count = search.count.map(|_| 0);
+        }
+        Ok(search)
     }
-}
-
-fn natural(text: &[u8], negative: &'static str) -> Result<u64, Refusal> {
-    let value = integer(text).map_err(|_| Refusal::Text(negative))?;
-    u64::try_from(value).map_err(|_| Refusal::Text(negative))
 }
 
 fn position(state: &mut State, argv: &[&[u8]]) -> Answer {
@@ -199,7 +199,7 @@ fn position(state: &mut State, argv: &[&[u8]]) -> Answer {
     let length = list.len();
     let compared = match search.compare {
         0 => length,
-        limit => length.min(usize::try_from(limit).unwrap_or(usize::MAX)),
+        limit => length.min(limit),
     };
     let indices = (0..compared).map(|step| match search.from_tail {
         true => length - 1 - step,
@@ -211,10 +211,7 @@ fn position(state: &mut State, argv: &[&[u8]]) -> Answer {
     match search.count {
         None => Ok(found.next().map_or(none, Reply::count)),
         Some(0) => Ok(Reply::Array(found.map(Reply::count).collect())),
-        Some(wanted) => {
-            let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-            Ok(Reply::Array(found.take(wanted).map(Reply::count).collect()))
-        }
+        Some(wanted) => Ok(Reply::Array(found.take(wanted).map(Reply::count).collect())),
     }
 }
 
@@ -294,6 +291,8 @@ mod tests {
             ("LPOS l c RANK -1", ":7"),
             ("LPOS l c COUNT 2", "*2 :2 :6"),
             ("LPOS l c COUNT 0 RANK -1", "*3 :7 :6 :2"),
+            ("LPOS l c RANK -9223372036854775808", ":7"),
+            ("LPOS l c RANK -9223372036854775808 COUNT 1", "*3 :7 :6 :2"),
             ("LPOS l c MAXLEN 2", "$-1"),
             ("LPOS l c MAXLEN 3 COUNT 0", "*1 :2"),
             ("LPOS l none COUNT 0", "*0"),

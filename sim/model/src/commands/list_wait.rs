@@ -1,7 +1,7 @@
 //! Lists used as queues by those who wait: `BLPOP` and the others, and `LMPOP`.
 
 use super::list_ends::{End, end, move_one};
-use super::pop_request::PopRequest;
+use super::pop_request::{PopRequest, pop_first, pop_or_wait};
 use super::{Entry, data};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
@@ -10,19 +10,22 @@ use crate::value::List;
 
 pub(super) const COMMANDS: &[Entry] = &[
     data("lmpop", |state, argv| {
-        let request = PopRequest::parse(&argv[1..], end)?;
-        Ok(pop_first(state, request)?.unwrap_or(Reply::NilArray))
+        let PopRequest { keys, end, count } = PopRequest::parse(&argv[1..], end)?;
+        let popped = pop_first(state, keys, |state, key| pop_many(state, key, end, count))?;
+        Ok(popped.unwrap_or(Reply::NilArray))
     }),
     data("blmpop", |state, argv| {
-        let request = PopRequest::parse(&argv[2..], end)?;
-        let deadline = state.deadline_of_seconds(argv[1])?;
-        match pop_first(state, request)? {
-            Some(popped) => Ok(popped),
-            None => state.wait_or(Reply::NilArray, request.keys, deadline, argv),
-        }
+        let PopRequest { keys, end, count } = PopRequest::parse(&argv[2..], end)?;
+        pop_or_wait(state, keys, argv[1], argv, |state, key| {
+            pop_many(state, key, end, count)
+        })
     }),
-    data("blpop", |state, argv| pop_or_wait(state, argv, End::Head)),
-    data("brpop", |state, argv| pop_or_wait(state, argv, End::Tail)),
+    data("blpop", |state, argv| {
+        pop_one_or_wait(state, argv, End::Head)
+    }),
+    data("brpop", |state, argv| {
+        pop_one_or_wait(state, argv, End::Tail)
+    }),
     data("blmove", |state, argv| {
         let (from, to) = (end(argv[3])?, end(argv[4])?);
         move_or_wait(state, argv, from, to)
@@ -48,26 +51,24 @@ fn take(
     Ok(Some(popped))
 }
 
-/// Pops from the first key that is there, and names it.
-fn pop_first(state: &mut State, request: PopRequest<End>) -> Result<Option<Reply>, Refusal> {
-    for key in request.keys {
-        if let Some(popped) = take(state, key, request.end, request.count)? {
-            let reply = vec![Reply::bulk(*key), Reply::bulks(popped)];
-            return Ok(Some(Reply::Array(reply)));
-        }
-    }
-    Ok(None)
+/// Pops for `LMPOP`, which names the key.
+fn pop_many(
+    state: &mut State,
+    key: &[u8],
+    end: End,
+    count: usize,
+) -> Result<Option<Reply>, Refusal> {
+    let popped = take(state, key, end, count)?;
+    Ok(popped.map(|popped| Reply::Array(vec![Reply::bulk(key), Reply::bulks(popped)])))
 }
 
-fn pop_or_wait(state: &mut State, argv: &[&[u8]], end: End) -> Answer {
+fn pop_one_or_wait(state: &mut State, argv: &[&[u8]], end: End) -> Answer {
     let (keys, timeout) = (&argv[1..argv.len() - 1], argv[argv.len() - 1]);
-    let deadline = state.deadline_of_seconds(timeout)?;
-    for key in keys {
-        for element in take(state, key, end, 1)?.unwrap_or_default() {
-            return Ok(Reply::bulks([key.to_vec(), element]));
-        }
-    }
-    state.wait_or(Reply::NilArray, keys, deadline, argv)
+    pop_or_wait(state, keys, timeout, argv, |state, key| {
+        let taken = take(state, key, end, 1)?.unwrap_or_default();
+        let element = taken.into_iter().next();
+        Ok(element.map(|element| Reply::bulks([key.to_vec(), element])))
+    })
 }
 
 /// `BLMOVE`. Who must not wait gets another nil than who has waited in vain.
@@ -161,8 +162,7 @@ mod tests {
         let mut server = TestServer::new();
         let client = server.connect();
         for call in ["BLMOVE a b LEFT LEFT 0.25", "BLPOP a a 1e-400"] {
-            let words: Vec<&[u8]> = call.split(' ').map(str::as_bytes).collect();
-            assert_eq!(server.call(client, &words), None);
+            assert_eq!(server.ask(client, call), None);
             server.advance(Duration::from_millis(250));
             assert_eq!(server.take_replies(), [(client, Reply::NilArray)]);
         }

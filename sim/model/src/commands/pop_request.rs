@@ -1,8 +1,9 @@
 //! What `LMPOP`, `ZMPOP` and their blocking forms are called with.
 
-use crate::arguments::is;
-use crate::number;
-use crate::refusal::Refusal;
+use crate::arguments::{is, positive};
+use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
+use crate::state::State;
 
 /// Take up to `count` elements from one end of the first of the keys that has any.
 #[derive(Debug, Clone, Copy)]
@@ -39,17 +40,41 @@ impl<'a, End> PopRequest<'a, End> {
     }
 }
 
-fn positive(text: &[u8], otherwise: &'static str) -> Result<usize, Refusal> {
-    number::parse_integer(text)
-        .filter(|number| *number > 0)
-        .and_then(|number| usize::try_from(number).ok())
-        .ok_or(Refusal::Text(otherwise))
+/// What popping from one key answers, if there is something to pop.
+type Popped = Result<Option<Reply>, Refusal>;
+
+/// Pops from the first of the keys that has something.
+pub(super) fn pop_first(
+    state: &mut State,
+    keys: &[&[u8]],
+    mut pop: impl FnMut(&mut State, &[u8]) -> Popped,
+) -> Popped {
+    for key in keys {
+        if let Some(reply) = pop(state, key)? {
+            return Ok(Some(reply));
+        }
+    }
+    Ok(None)
+}
+
+/// As [`pop_first`], or waits for one of the keys. `call` is the whole call.
+pub(super) fn pop_or_wait(
+    state: &mut State,
+    keys: &[&[u8]],
+    timeout: &[u8],
+    call: &[&[u8]],
+    pop: impl FnMut(&mut State, &[u8]) -> Popped,
+) -> Answer {
+    let deadline = state.deadline_of_seconds(timeout)?;
+    match pop_first(state, keys, pop)? {
+        Some(reply) => Ok(reply),
+        None => state.wait_or(Reply::NilArray, keys, deadline, call),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refusal::Refusal;
 
     #[test]
     fn numbers_are_checked_in_order() {

@@ -173,8 +173,7 @@ mod tests {
     use crate::{ClientId, Reply};
 
     fn call(server: &mut TestServer, client: ClientId, words: &str) -> Vec<String> {
-        let argv: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
-        server.submit(client, &argv);
+        server.send(client, words);
         let replies = server.take_replies();
         let show = |(id, reply): (ClientId, Reply)| {
             let bytes = reply.to_bytes(server.protocol(id));

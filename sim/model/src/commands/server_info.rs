@@ -35,7 +35,8 @@ fn info(state: &mut State, argv: &[&[u8]]) -> Answer {
                 .iter()
                 .any(|word| is(word, section) || all.iter().any(|every| is(word, every)))
     };
-    let sections: [(&str, fn(&mut State) -> String); 7] = [
+    type Section = (&'static str, fn(&mut State) -> String);
+    let sections: [Section; 7] = [
         ("Server", |state| {
             format!(
                 "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:leaseline-redis-model\r\n",
@@ -113,8 +114,8 @@ fn get_settings(state: &mut State, argv: &[&[u8]]) -> Answer {
                 .iter()
                 .any(|pattern| glob::matches(&pattern.to_ascii_lowercase(), name.as_bytes()))
         })
-        .map(|(name, value)| (Reply::bulk(name), Reply::bulk(value)));
-    Ok(state.shape().map(found))
+        .map(|(name, value)| (name, Reply::bulk(value)));
+    Ok(state.shape().named(found))
 }
 
 /// Takes the password. Of the other settings this model takes what they are already.

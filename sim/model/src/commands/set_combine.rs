@@ -1,8 +1,7 @@
 //! What several sets have in common, together, or apart.
 
 use super::{Entry, data};
-use crate::arguments::is;
-use crate::number;
+use crate::arguments::{is, natural, positive};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::set::Set;
@@ -87,23 +86,14 @@ fn show(state: &State, set: &Set) -> Reply {
     state.shape().set(set.iter().map(Reply::Bulk).collect())
 }
 
-/// Puts a set in place of whatever was there. An empty one only takes that away.
 fn store(state: &mut State, key: &[u8], set: Set) -> Reply {
     let length = set.len();
-    if length > 0 {
-        state.keys.put(key, Value::Set(set));
-        state.keys.touch(key);
-    } else if state.keys.take(key).is_some() {
-        state.keys.touch(key);
-    }
+    state.keys.store(key, Value::Set(set));
     Reply::count(length)
 }
 
 fn count_common(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let number = number::parse_integer(argv[1]).and_then(|number| usize::try_from(number).ok());
-    let number = number
-        .filter(|number| (1..=i64::MAX as usize).contains(number))
-        .ok_or(Refusal::Text("ERR numkeys should be greater than 0"))?;
+    let number = positive(argv[1], "ERR numkeys should be greater than 0")?;
     let too_many = Refusal::Text("ERR Number of keys can't be greater than number of args");
     let (keys, options) = argv[2..].split_at_checked(number).ok_or(too_many)?;
     let mut limit = 0;
@@ -112,9 +102,7 @@ fn count_common(state: &mut State, argv: &[&[u8]]) -> Answer {
         if !is(option, "limit") {
             return Err(Refusal::Syntax);
         }
-        limit = number::parse_integer(value)
-            .and_then(|limit| usize::try_from(limit).ok())
-            .ok_or(Refusal::Text("ERR LIMIT can't be negative"))?;
+        limit = natural(value, "ERR LIMIT can't be negative")?;
     }
     if !rest.is_empty() {
         return Err(Refusal::Syntax);

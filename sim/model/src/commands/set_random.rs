@@ -1,18 +1,13 @@
 //! Members of a set that Redis chooses at random.
 
-use super::{Entry, data};
+use super::{Entry, data, random_choice};
 use crate::arguments::count;
-use crate::number;
-use crate::random::Random;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::set::Set;
 use crate::state::State;
 
 pub(super) const COMMANDS: &[Entry] = &[data("spop", pop), data("srandmember", show)];
-
-/// The most members that may be asked for with repetitions, for the sake of memory.
-const MOST_REPEATED: u64 = 1 << 20;
 
 fn pop(state: &mut State, argv: &[&[u8]]) -> Answer {
     let wanted = match argv {
@@ -24,7 +19,8 @@ fn pop(state: &mut State, argv: &[&[u8]]) -> Answer {
     let Some(set) = state.keys.find::<Set>(argv[1])? else {
         return Ok(wanted.map_or(Reply::Nil, |_| shape.set(vec![])));
     };
-    let popped = different(&mut state.random, set, wanted.unwrap_or(1));
+    let (length, random) = (set.len(), &mut state.random);
+    let popped = random_choice::different(random, set.iter(), length, wanted.unwrap_or(1));
     for member in &popped {
         set.remove(member);
     }
@@ -42,51 +38,19 @@ fn pop(state: &mut State, argv: &[&[u8]]) -> Answer {
 fn show(state: &mut State, argv: &[&[u8]]) -> Answer {
     let wanted = match argv {
         [_, _] => None,
-        [_, _, wanted] => Some(number::parse_integer(wanted).ok_or(Refusal::NotInteger)?),
+        [_, _, wanted] => Some(random_choice::count(wanted)?),
         _ => return Err(Refusal::Syntax),
     };
-    if wanted == Some(i64::MIN) {
-        return Err(Refusal::Text(
-            "ERR value is out of range, value must between -9223372036854775807 and \
-             9223372036854775807",
-        ));
-    }
     let Some(set) = state.keys.find::<Set>(argv[1])? else {
         return Ok(wanted.map_or(Reply::Nil, |_| Reply::Array(vec![])));
     };
     let random = &mut state.random;
     let Some(wanted) = wanted else {
-        let member = different(random, set, 1).pop();
+        let member = random_choice::different(random, set.iter(), set.len(), 1).pop();
         return Ok(Reply::bulk_or_nil(member));
     };
-    let number = wanted.unsigned_abs();
-    if wanted < 0 && number > MOST_REPEATED {
-        return Err(Refusal::unsupported(format!("SRANDMEMBER with {wanted}")));
-    }
-    Ok(Reply::bulks(match wanted < 0 {
-        true => repeated(random, set, number),
-        false => different(random, set, usize::try_from(number).unwrap_or(usize::MAX)),
-    }))
-}
-
-/// That many different members, or all.
-fn different(random: &mut Random, set: &Set, mut wanted: usize) -> Vec<Vec<u8>> {
-    let mut left = set.len();
-    let is_chosen = |_: &Vec<u8>| {
-        let chosen = random.below(left) < wanted;
-        left -= 1;
-        wanted -= usize::from(chosen);
-        chosen
-    };
-    set.iter().filter(is_chosen).collect()
-}
-
-/// That many members, chosen anew each time.
-fn repeated(random: &mut Random, set: &Set, wanted: u64) -> Vec<Vec<u8>> {
-    let members: Vec<_> = set.iter().collect();
-    (0..wanted)
-        .filter_map(|_| members.get(random.below(members.len())).cloned())
-        .collect()
+    let chosen = random_choice::choose(random, set.iter(), set.len(), wanted, "SRANDMEMBER")?;
+    Ok(Reply::bulks(chosen))
 }
 
 #[cfg(test)]

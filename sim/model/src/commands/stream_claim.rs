@@ -241,3 +241,153 @@ fn claim_all(state: &mut State, argv: &[&[u8]]) -> Answer {
         Reply::bulks(deleted),
     ]))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn bad_claims() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            (
+                "XCLAIM s g c 0 1-1",
+                "-NOGROUP No such key 's' or consumer group 'g'",
+            ),
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XGROUP CREATE s g 0", "+OK"),
+            (
+                "XCLAIM s g c x 1-1",
+                "-ERR Invalid min-idle-time argument for XCLAIM",
+            ),
+            (
+                "XCLAIM s g c 0 1-1 NOSUCH",
+                "-ERR Unrecognized XCLAIM option 'NOSUCH'",
+            ),
+            (
+                "XCLAIM s g c 0 1-1 IDLE",
+                "-ERR Unrecognized XCLAIM option 'IDLE'",
+            ),
+            (
+                "XCLAIM s g c 0 1-1 IDLE x",
+                "-ERR Invalid IDLE option argument for XCLAIM",
+            ),
+            (
+                "XCLAIM s g c 0 1-1 TIME x",
+                "-ERR Invalid TIME option argument for XCLAIM",
+            ),
+            (
+                "XCLAIM s g c 0 1-1 RETRYCOUNT x",
+                "-ERR Invalid RETRYCOUNT option argument for XCLAIM",
+            ),
+            (
+                "XCLAIM s g c 0 1-1 LASTID x",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            ("XCLAIM s g c 0 1-1", "*0"),
+            (
+                "XAUTOCLAIM s g c x 0",
+                "-ERR Invalid min-idle-time argument for XAUTOCLAIM",
+            ),
+            (
+                "XAUTOCLAIM s g c 0 x",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            ("XAUTOCLAIM s g c 0 0 COUNT 0", "-ERR COUNT must be > 0"),
+            ("XAUTOCLAIM s g c 0 0 NOSUCH", "-ERR syntax error"),
+            (
+                "XAUTOCLAIM s h c 0 0",
+                "-NOGROUP No such key 's' or consumer group 'h'",
+            ),
+            ("XINFO CONSUMERS s g", "*0"),
+            ("SET str v", "+OK"),
+            (
+                "XCLAIM str g c 0 1-1",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+            (
+                "XAUTOCLAIM str g c 0 0",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn entries_change_hands() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 2-1 a 2", "$3 2-1"),
+            ("XADD s 3-1 a 3", "$3 3-1"),
+            ("XGROUP CREATE s g 0", "+OK"),
+            (
+                "XREADGROUP GROUP g c COUNT 2 STREAMS s >",
+                "*1 *2 $1 s *2 *2 $3 1-1 *2 $1 a $1 1 *2 $3 2-1 *2 $1 a $1 2",
+            ),
+            ("XCLAIM s g d 50000 1-1", "*0"),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 g $9 consumers :1 $7 pending :2 $17 last-delivered-id $3 2-1 $12 entries-read :2 $3 lag :1",
+            ),
+            ("XCLAIM s g d -1 1-1 3-1", "*1 *2 $3 1-1 *2 $1 a $1 1"),
+            ("XCLAIM s g d 0 2-1 JUSTID IDLE 60000", "*1 $3 2-1"),
+            (
+                "XCLAIM s g d 0 3-1 FORCE RETRYCOUNT 7",
+                "*1 *2 $3 3-1 *2 $1 a $1 3",
+            ),
+            ("XPENDING s g", "*4 :3 $3 1-1 $3 3-1 *1 *2 $1 d $1 3"),
+            (
+                "XCLAIM s g e 50000 1-1 2-1 3-1 TIME 99999999999999",
+                "*1 *2 $3 2-1 *2 $1 a $1 2",
+            ),
+            ("XCLAIM s g e 0 1-1 JUSTID LASTID 9-9", "*1 $3 1-1"),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 g $9 consumers :3 $7 pending :3 $17 last-delivered-id $3 9-9 $12 entries-read :2 $3 lag :1",
+            ),
+            (
+                "XAUTOCLAIM s g f 0 0 COUNT 1",
+                "*3 $3 2-1 *1 *2 $3 1-1 *2 $1 a $1 1 *0",
+            ),
+            ("XAUTOCLAIM s g f 0 (2-1 JUSTID", "*3 $3 0-0 *1 $3 3-1 *0"),
+            ("XAUTOCLAIM s g f 50000 -", "*3 $3 0-0 *0 *0"),
+            (
+                "XPENDING s g - + 9",
+                "*3 *4 $3 1-1 $1 f :0 :3 *4 $3 2-1 $1 e :0 :2 *4 $3 3-1 $1 f :0 :7",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn deleted_entries_are_forgotten() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 2-1 a 2", "$3 2-1"),
+            ("XADD s 3-1 a 3", "$3 3-1"),
+            ("XADD s 4-1 a 3", "$3 4-1"),
+            ("XGROUP CREATE s g 0", "+OK"),
+            (
+                "XREADGROUP GROUP g c STREAMS s >",
+                "*1 *2 $1 s *4 *2 $3 1-1 *2 $1 a $1 1 *2 $3 2-1 *2 $1 a $1 2 *2 $3 3-1 *2 $1 a $1 3 *2 $3 4-1 *2 $1 a $1 3",
+            ),
+            ("XDEL s 1-1 3-1 4-1", ":3"),
+            ("XCLAIM s g d 0 1-1 9-9", "*0"),
+            (
+                "XAUTOCLAIM s g d 0 0 COUNT 2 JUSTID",
+                "*3 $3 4-1 *1 $3 2-1 *1 $3 3-1",
+            ),
+            (
+                "XAUTOCLAIM s g d 0 0",
+                "*3 $3 0-0 *1 *2 $3 2-1 *2 $1 a $1 2 *1 $3 4-1",
+            ),
+            ("XPENDING s g", "*4 :1 $3 2-1 $3 2-1 *1 *2 $1 d $1 1"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+}

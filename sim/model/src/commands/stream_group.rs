@@ -173,3 +173,142 @@ fn delete_consumer(state: &mut State, argv: &[&[u8]]) -> Answer {
     let pending = find_group(state, argv)?.remove_consumer(argv[4]);
     Ok(Reply::count(pending))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn groups_need_a_stream() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            (
+                "XGROUP CREATE s g x",
+                "-ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.",
+            ),
+            (
+                "XGROUP SETID s g 0",
+                "-ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.",
+            ),
+            (
+                "XGROUP DESTROY s g",
+                "-ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.",
+            ),
+            (
+                "XGROUP CREATECONSUMER s g c",
+                "-ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.",
+            ),
+            (
+                "XGROUP DELCONSUMER s g c",
+                "-ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.",
+            ),
+            (
+                "XGROUP CREATE s g x MKSTREAM",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            ("EXISTS s", ":0"),
+            (
+                "XGROUP CREATE s g 0 NOSUCH",
+                "-ERR unknown subcommand or wrong number of arguments for 'CREATE'. Try XGROUP HELP.",
+            ),
+            (
+                "XGROUP CREATE s g 0 ENTRIESREAD",
+                "-ERR unknown subcommand or wrong number of arguments for 'CREATE'. Try XGROUP HELP.",
+            ),
+            (
+                "XGROUP CREATE s g 0 ENTRIESREAD -2",
+                "-ERR value for ENTRIESREAD must be positive or -1",
+            ),
+            ("XGROUP CREATE s g $ MKSTREAM", "+OK"),
+            (
+                "XGROUP CREATE s g 0",
+                "-BUSYGROUP Consumer Group name already exists",
+            ),
+            (
+                "XGROUP SETID s h x",
+                "-NOGROUP No such consumer group 'h' for key name 's'",
+            ),
+            (
+                "XGROUP SETID s g x",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            (
+                "XGROUP SETID s g 0 MKSTREAM",
+                "-ERR unknown subcommand or wrong number of arguments for 'SETID'. Try XGROUP HELP.",
+            ),
+            (
+                "XGROUP CREATECONSUMER s h c",
+                "-NOGROUP No such consumer group 'h' for key name 's'",
+            ),
+            (
+                "XGROUP DELCONSUMER s h c",
+                "-NOGROUP No such consumer group 'h' for key name 's'",
+            ),
+            ("XGROUP DESTROY s h", ":0"),
+            ("SET str v", "+OK"),
+            (
+                "XGROUP CREATE str g 0 MKSTREAM",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn groups_and_consumers() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 2-1 a 2", "$3 2-1"),
+            ("XGROUP CREATE s g $", "+OK"),
+            ("XGROUP CREATE s h 1 ENTRIESREAD 1", "+OK"),
+            (
+                "XINFO GROUPS s",
+                "*2 *12 $4 name $1 g $9 consumers :0 $7 pending :0 $17 last-delivered-id $3 2-1 $12 entries-read $-1 $3 lag :0 *12 $4 name $1 h $9 consumers :0 $7 pending :0 $17 last-delivered-id $3 1-0 $12 entries-read :1 $3 lag :1",
+            ),
+            ("XGROUP SETID s g -", "+OK"),
+            (
+                "XINFO GROUPS s",
+                "*2 *12 $4 name $1 g $9 consumers :0 $7 pending :0 $17 last-delivered-id $3 0-0 $12 entries-read $-1 $3 lag :2 *12 $4 name $1 h $9 consumers :0 $7 pending :0 $17 last-delivered-id $3 1-0 $12 entries-read :1 $3 lag :1",
+            ),
+            ("XGROUP CREATECONSUMER s g c", ":1"),
+            ("XGROUP CREATECONSUMER s g c", ":0"),
+            (
+                "XREADGROUP GROUP g c STREAMS s >",
+                "*1 *2 $1 s *2 *2 $3 1-1 *2 $1 a $1 1 *2 $3 2-1 *2 $1 a $1 2",
+            ),
+            ("XGROUP DELCONSUMER s g c", ":2"),
+            ("XGROUP DELCONSUMER s g c", ":0"),
+            ("XREADGROUP GROUP g c STREAMS s >", "*-1"),
+            ("XGROUP DESTROY s g", ":1"),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 h $9 consumers :0 $7 pending :0 $17 last-delivered-id $3 1-0 $12 entries-read :1 $3 lag :1",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn help_is_there() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            (
+                "XGROUP HELP",
+                "*17 +XGROUP <subcommand> [<arg> [value] [opt] ...]. Subcommands are: +CREATE <key> <groupname> <id|$> [option] +    Create a new consumer group. Options are: +    * MKSTREAM +      Create the empty stream if it does not exist. +    * ENTRIESREAD entries_read +      Set the group's entries_read counter (internal use). +CREATECONSUMER <key> <groupname> <consumer> +    Create a new consumer in the specified group. +DELCONSUMER <key> <groupname> <consumer> +    Remove the specified consumer. +DESTROY <key> <groupname> +    Remove the specified group. +SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read] +    Set the current group ID and entries_read counter. +HELP +    Prints this help.",
+            ),
+            (
+                "XGROUP HELP x",
+                "-ERR wrong number of arguments for 'xgroup|help' command",
+            ),
+            (
+                "XGROUP NOSUCH",
+                "-ERR unknown subcommand 'NOSUCH'. Try XGROUP HELP.",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+}

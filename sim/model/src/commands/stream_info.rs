@@ -35,11 +35,6 @@ fn find<'a>(keys: &'a mut Keyspace, key: &[u8]) -> Result<&'a Stream, Refusal> {
     stream.map(|stream| &*stream).ok_or(Refusal::NoSuchKey)
 }
 
-fn named<const N: usize>(shape: Shape, values: [(&str, Reply); N]) -> Reply {
-    let pairs = values.into_iter();
-    shape.map(pairs.map(|(name, value)| (Reply::bulk(name), value)))
-}
-
 fn integer_or_nil(number: Option<i64>) -> Reply {
     number.map_or(Reply::Nil, Reply::Integer)
 }
@@ -52,14 +47,11 @@ fn consumers(state: &mut State, argv: &[&[u8]]) -> Answer {
     let consumers = group.consumers().map(|(name, seen_at_ms)| {
         let pending = group.pending_of(name).count();
         let idle_ms = now_ms.wrapping_sub(seen_at_ms).max(0);
-        named(
-            shape,
-            [
-                ("name", Reply::bulk(name)),
-                ("pending", Reply::count(pending)),
-                ("idle", Reply::Integer(idle_ms)),
-            ],
-        )
+        shape.named([
+            ("name", Reply::bulk(name)),
+            ("pending", Reply::count(pending)),
+            ("idle", Reply::Integer(idle_ms)),
+        ])
     });
     Ok(Reply::Array(consumers.collect()))
 }
@@ -68,17 +60,14 @@ fn groups(state: &mut State, argv: &[&[u8]]) -> Answer {
     let shape = state.shape();
     let stream = find(&mut state.keys, argv[2])?;
     let groups = stream.groups.iter().map(|(name, group)| {
-        named(
-            shape,
-            [
-                ("name", Reply::bulk(name.clone())),
-                ("consumers", Reply::count(group.consumers().len())),
-                ("pending", Reply::count(group.pending.len())),
-                ("last-delivered-id", id(group.last_delivered_id)),
-                ("entries-read", integer_or_nil(group.entries_read)),
-                ("lag", integer_or_nil(group.lag(&stream.log))),
-            ],
-        )
+        shape.named([
+            ("name", Reply::bulk(name.clone())),
+            ("consumers", Reply::count(group.consumers().len())),
+            ("pending", Reply::count(group.pending.len())),
+            ("last-delivered-id", id(group.last_delivered_id)),
+            ("entries-read", integer_or_nil(group.entries_read)),
+            ("lag", integer_or_nil(group.lag(&stream.log))),
+        ])
     });
     Ok(Reply::Array(groups.collect()))
 }
@@ -125,11 +114,7 @@ fn stream(state: &mut State, argv: &[&[u8]]) -> Answer {
             ]);
         }
     }
-    Ok(shape.map(
-        pairs
-            .into_iter()
-            .map(|(name, value)| (Reply::bulk(name), value)),
-    ))
+    Ok(shape.named(pairs))
 }
 
 /// What both forms of `XINFO STREAM` begin with.
@@ -164,26 +149,150 @@ fn full_group(shape: Shape, log: &Log, name: &[u8], group: &Group, count: usize)
                 Reply::Integer(pending.deliveries),
             ])
         });
-        named(
-            shape,
-            [
-                ("name", Reply::bulk(name)),
-                ("seen-time", Reply::Integer(seen_at_ms)),
-                ("pel-count", Reply::count(group.pending_of(name).count())),
-                ("pending", Reply::Array(pending.collect())),
-            ],
-        )
-    });
-    named(
-        shape,
-        [
+        shape.named([
             ("name", Reply::bulk(name)),
-            ("last-delivered-id", id(group.last_delivered_id)),
-            ("entries-read", integer_or_nil(group.entries_read)),
-            ("lag", integer_or_nil(group.lag(log))),
-            ("pel-count", Reply::count(group.pending.len())),
+            ("seen-time", Reply::Integer(seen_at_ms)),
+            ("pel-count", Reply::count(group.pending_of(name).count())),
             ("pending", Reply::Array(pending.collect())),
-            ("consumers", Reply::Array(consumers.collect())),
-        ],
-    )
+        ])
+    });
+    shape.named([
+        ("name", Reply::bulk(name)),
+        ("last-delivered-id", id(group.last_delivered_id)),
+        ("entries-read", integer_or_nil(group.entries_read)),
+        ("lag", integer_or_nil(group.lag(log))),
+        ("pel-count", Reply::count(group.pending.len())),
+        ("pending", Reply::Array(pending.collect())),
+        ("consumers", Reply::Array(consumers.collect())),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn nothing_to_tell() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XINFO STREAM s", "-ERR no such key"),
+            ("XINFO GROUPS s", "-ERR no such key"),
+            ("XINFO CONSUMERS s g", "-ERR no such key"),
+            ("XGROUP CREATE s g 0 MKSTREAM", "+OK"),
+            (
+                "XINFO STREAM s NOSUCH",
+                "-ERR unknown subcommand or wrong number of arguments for 'STREAM'. Try XINFO HELP.",
+            ),
+            (
+                "XINFO STREAM s FULL COUNT",
+                "-ERR unknown subcommand or wrong number of arguments for 'STREAM'. Try XINFO HELP.",
+            ),
+            (
+                "XINFO STREAM s FULL COUNT x",
+                "-ERR value is not an integer or out of range",
+            ),
+            (
+                "XINFO CONSUMERS s h",
+                "-NOGROUP No such consumer group 'h' for key name 's'",
+            ),
+            (
+                "XINFO STREAM s",
+                "*20 $6 length :0 $15 radix-tree-keys :0 $16 radix-tree-nodes :1 $17 last-generated-id $3 0-0 $20 max-deleted-entry-id $3 0-0 $13 entries-added :0 $23 recorded-first-entry-id $3 0-0 $6 groups :1 $11 first-entry $-1 $10 last-entry $-1",
+            ),
+            ("XINFO CONSUMERS s g", "*0"),
+            ("SET str v", "+OK"),
+            (
+                "XINFO STREAM str",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+            (
+                "XINFO HELP",
+                "*9 +XINFO <subcommand> [<arg> [value] [opt] ...]. Subcommands are: +CONSUMERS <key> <groupname> +    Show consumers of <groupname>. +GROUPS <key> +    Show the stream consumer groups. +STREAM <key> [FULL [COUNT <count>] +    Show information about the stream. +HELP +    Prints this help.",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn lags_are_told_if_known() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XGROUP CREATE s g 0 MKSTREAM", "+OK"),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 g $9 consumers :0 $7 pending :0 $17 last-delivered-id $3 0-0 $12 entries-read $-1 $3 lag :0",
+            ),
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 2-1 a 1", "$3 2-1"),
+            ("XADD s 3-1 a 1", "$3 3-1"),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 g $9 consumers :0 $7 pending :0 $17 last-delivered-id $3 0-0 $12 entries-read $-1 $3 lag :3",
+            ),
+            (
+                "XREADGROUP GROUP g c COUNT 1 STREAMS s >",
+                "*1 *2 $1 s *1 *2 $3 1-1 *2 $1 a $1 1",
+            ),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 g $9 consumers :1 $7 pending :1 $17 last-delivered-id $3 1-1 $12 entries-read :1 $3 lag :2",
+            ),
+            ("XDEL s 3-1", ":1"),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 g $9 consumers :1 $7 pending :1 $17 last-delivered-id $3 1-1 $12 entries-read :1 $3 lag $-1",
+            ),
+            (
+                "XREADGROUP GROUP g c STREAMS s >",
+                "*1 *2 $1 s *1 *2 $3 2-1 *2 $1 a $1 1",
+            ),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 g $9 consumers :1 $7 pending :2 $17 last-delivered-id $3 2-1 $12 entries-read $-1 $3 lag $-1",
+            ),
+            ("XADD s 4-1 a 1", "$3 4-1"),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 g $9 consumers :1 $7 pending :2 $17 last-delivered-id $3 2-1 $12 entries-read $-1 $3 lag $-1",
+            ),
+            ("XTRIM s MAXLEN 0", ":3"),
+            (
+                "XINFO GROUPS s",
+                "*1 *12 $4 name $1 g $9 consumers :1 $7 pending :2 $17 last-delivered-id $3 2-1 $12 entries-read $-1 $3 lag :0",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn streams_are_told_in_full() {
+        let mut server = TestServer::new();
+        for command in [
+            "XADD s 1-1 a 1",
+            "XADD s 2-1 a 2",
+            "XGROUP CREATE s g 0",
+            "XREADGROUP GROUP g c STREAMS s >",
+        ] {
+            server.run(command);
+        }
+        server.expect(
+            "XINFO STREAM s FULL COUNT 1",
+            "*18 $6 length :2 $15 radix-tree-keys :1 $16 radix-tree-nodes :2 \
+             $17 last-generated-id $3 2-1 $20 max-deleted-entry-id $3 0-0 $13 entries-added :2 \
+             $23 recorded-first-entry-id $3 1-1 $7 entries *1 *2 $3 1-1 *2 $1 a $1 1 \
+             $6 groups *1 *14 $4 name $1 g $17 last-delivered-id $3 2-1 $12 entries-read :2 \
+             $3 lag :0 $9 pel-count :2 $7 pending *1 *4 $3 1-1 $1 c :1700000000000 :1 \
+             $9 consumers *1 *8 $4 name $1 c $9 seen-time :1700000000000 $9 pel-count :2 \
+             $7 pending *1 *3 $3 1-1 :1700000000000 :1",
+        );
+        server.advance(Duration::from_millis(9));
+        server.expect(
+            "XINFO CONSUMERS s g",
+            "*1 *6 $4 name $1 c $7 pending :2 $4 idle :9",
+        );
+    }
 }

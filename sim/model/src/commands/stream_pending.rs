@@ -135,3 +135,91 @@ fn summary(group: &Group) -> Reply {
         consumers,
     ])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn acknowledging() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XACK none g x", ":0"),
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 2-1 a 2", "$3 2-1"),
+            ("XACK s g x", ":0"),
+            ("XGROUP CREATE s g 0", "+OK"),
+            (
+                "XREADGROUP GROUP g c STREAMS s >",
+                "*1 *2 $1 s *2 *2 $3 1-1 *2 $1 a $1 1 *2 $3 2-1 *2 $1 a $1 2",
+            ),
+            (
+                "XACK s g 1-1 x",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            ("XACK s g 1-1 1-1 9-9", ":1"),
+            ("XPENDING s g", "*4 :1 $3 2-1 $3 2-1 *1 *2 $1 c $1 1"),
+            ("XACK s g 2-1", ":1"),
+            ("XPENDING s g", "*4 :0 $-1 $-1 *-1"),
+            ("SET str v", "+OK"),
+            (
+                "XACK str g 1-1",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn pending_entries_are_listed() {
+        let mut server = TestServer::new();
+        for command in [
+            "XADD s 1-1 a 1",
+            "XADD s 2-1 a 2",
+            "XGROUP CREATE s g 0",
+            "XREADGROUP GROUP g c COUNT 1 STREAMS s >",
+        ] {
+            server.run(command);
+        }
+        server.advance(Duration::from_millis(70));
+        server.run("XREADGROUP GROUP g d STREAMS s >");
+        server.advance(Duration::from_millis(30));
+        for (command, reply) in [
+            ("XPENDING s g - +", "-ERR syntax error"),
+            ("XPENDING s g IDLE 1 - +", "-ERR syntax error"),
+            (
+                "XPENDING s g - + x",
+                "-ERR value is not an integer or out of range",
+            ),
+            (
+                "XPENDING s g x + 9",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            (
+                "XPENDING s h",
+                "-NOGROUP No such key 's' or consumer group 'h'",
+            ),
+            (
+                "XPENDING s g",
+                "*4 :2 $3 1-1 $3 2-1 *2 *2 $1 c $1 1 *2 $1 d $1 1",
+            ),
+            (
+                "XPENDING s g - + 9",
+                "*2 *4 $3 1-1 $1 c :100 :1 *4 $3 2-1 $1 d :30 :1",
+            ),
+            ("XPENDING s g - + 1", "*1 *4 $3 1-1 $1 c :100 :1"),
+            ("XPENDING s g (1-1 + 9", "*1 *4 $3 2-1 $1 d :30 :1"),
+            ("XPENDING s g - + 9 d", "*1 *4 $3 2-1 $1 d :30 :1"),
+            ("XPENDING s g IDLE 100 - + 9", "*1 *4 $3 1-1 $1 c :100 :1"),
+            ("XPENDING s g IDLE 101 - + 9", "*0"),
+            ("XPENDING s g + - 9", "*0"),
+            ("XPENDING s g - + -1", "*0"),
+            ("XPENDING s g - + 9 nobody", "*0"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+}

@@ -58,3 +58,90 @@ fn range(state: &mut State, argv: &[&[u8]], [from, to]: [&[u8]; 2], newest_first
         false => entries.take(count).map(entry).collect(),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn bad_ranges() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            (
+                "XRANGE s x +",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            (
+                "XRANGE s - x",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            (
+                "XRANGE s (- +",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            ("XRANGE s - (0-0", "-ERR invalid end ID for the interval"),
+            (
+                "XRANGE s (18446744073709551615-18446744073709551615 +",
+                "-ERR invalid start ID for the interval",
+            ),
+            ("XRANGE s - + COUNT", "-ERR syntax error"),
+            (
+                "XRANGE s - + COUNT x",
+                "-ERR value is not an integer or out of range",
+            ),
+            ("XRANGE s - + NOSUCH 1", "-ERR syntax error"),
+            ("XRANGE s - + COUNT 0", "*0"),
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XRANGE s - + COUNT 0", "*-1"),
+            ("XRANGE s + -", "*0"),
+            ("SET str v", "+OK"),
+            (
+                "XRANGE str - +",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+            (
+                "XLEN str",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+            ("XLEN none", ":0"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn ranges_in_both_directions() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 1-2 b 2 c 3", "$3 1-2"),
+            ("XADD s 2-1 a 4", "$3 2-1"),
+            (
+                "XRANGE s - +",
+                "*3 *2 $3 1-1 *2 $1 a $1 1 *2 $3 1-2 *4 $1 b $1 2 $1 c $1 3 *2 $3 2-1 *2 $1 a $1 4",
+            ),
+            (
+                "XRANGE s 1 1",
+                "*2 *2 $3 1-1 *2 $1 a $1 1 *2 $3 1-2 *4 $1 b $1 2 $1 c $1 3",
+            ),
+            ("XRANGE s (1-1 (2-1", "*1 *2 $3 1-2 *4 $1 b $1 2 $1 c $1 3"),
+            ("XRANGE s - + COUNT 1", "*1 *2 $3 1-1 *2 $1 a $1 1"),
+            (
+                "XREVRANGE s + -",
+                "*3 *2 $3 2-1 *2 $1 a $1 4 *2 $3 1-2 *4 $1 b $1 2 $1 c $1 3 *2 $3 1-1 *2 $1 a $1 1",
+            ),
+            (
+                "XREVRANGE s 1 1",
+                "*2 *2 $3 1-2 *4 $1 b $1 2 $1 c $1 3 *2 $3 1-1 *2 $1 a $1 1",
+            ),
+            ("XREVRANGE s + - COUNT 1", "*1 *2 $3 2-1 *2 $1 a $1 4"),
+            (
+                "XREVRANGE s (2-1 (1-1",
+                "*1 *2 $3 1-2 *4 $1 b $1 2 $1 c $1 3",
+            ),
+            ("XLEN s", ":3"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+}

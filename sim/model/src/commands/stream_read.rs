@@ -229,3 +229,146 @@ fn read(state: &mut State, argv: &[&[u8]], grouped: bool) -> Answer {
     call.extend(positions.iter().map(String::as_bytes));
     state.wait_or(Reply::NilArray, reading.keys, deadline_ms, &call)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn bad_readings() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XREAD COUNT 1 STREAMS", "-ERR syntax error"),
+            (
+                "XREAD STREAMS s t 0",
+                "-ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
+            ),
+            (
+                "XREAD STREAMS s x",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            (
+                "XREAD STREAMS s >",
+                "-ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.",
+            ),
+            (
+                "XREAD NOACK STREAMS s 0",
+                "-ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.",
+            ),
+            (
+                "XREAD GROUP g c STREAMS s 0",
+                "-ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.",
+            ),
+            (
+                "XREAD BLOCK x STREAMS s 0",
+                "-ERR timeout is not an integer or out of range",
+            ),
+            ("XREAD BLOCK -1 STREAMS s 0", "-ERR timeout is negative"),
+            (
+                "XREAD COUNT x STREAMS s 0",
+                "-ERR value is not an integer or out of range",
+            ),
+            (
+                "XREADGROUP STREAMS a b c d e f",
+                "-ERR Missing GROUP option for XREADGROUP",
+            ),
+            (
+                "XREADGROUP GROUP g c STREAMS s >",
+                "-NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option",
+            ),
+            ("XGROUP CREATE s g 0 MKSTREAM", "+OK"),
+            (
+                "XREADGROUP GROUP g c STREAMS s $",
+                "-ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.",
+            ),
+            (
+                "XREADGROUP GROUP h c STREAMS s >",
+                "-NOGROUP No such key 's' or consumer group 'h' in XREADGROUP with GROUP option",
+            ),
+            ("SET str v", "+OK"),
+            (
+                "XREAD STREAMS str 0",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+            (
+                "XREADGROUP GROUP g c STREAMS str >",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn reading_without_a_group() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 2-1 a 2", "$3 2-1"),
+            ("XADD t 1-1 b 1", "$3 1-1"),
+            (
+                "XREAD STREAMS s 0",
+                "*1 *2 $1 s *2 *2 $3 1-1 *2 $1 a $1 1 *2 $3 2-1 *2 $1 a $1 2",
+            ),
+            (
+                "XREAD COUNT 1 STREAMS s t none 0 0 0",
+                "*2 *2 $1 s *1 *2 $3 1-1 *2 $1 a $1 1 *2 $1 t *1 *2 $3 1-1 *2 $1 b $1 1",
+            ),
+            (
+                "XREAD STREAMS s t 2-1 1",
+                "*1 *2 $1 t *1 *2 $3 1-1 *2 $1 b $1 1",
+            ),
+            ("XREAD STREAMS s $", "*-1"),
+            ("XREAD STREAMS s 2-1", "*-1"),
+            (
+                "XREAD COUNT -1 STREAMS s 1-1",
+                "*1 *2 $1 s *1 *2 $3 2-1 *2 $1 a $1 2",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn reading_for_a_group() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 2-1 a 2", "$3 2-1"),
+            ("XADD s 3-1 a 3", "$3 3-1"),
+            ("XGROUP CREATE s g 0", "+OK"),
+            (
+                "XREADGROUP GROUP g c COUNT 1 STREAMS s >",
+                "*1 *2 $1 s *1 *2 $3 1-1 *2 $1 a $1 1",
+            ),
+            ("XREADGROUP GROUP g d STREAMS s 0", "*1 *2 $1 s *0"),
+            (
+                "XREADGROUP GROUP g c NOACK COUNT 1 STREAMS s >",
+                "*1 *2 $1 s *1 *2 $3 2-1 *2 $1 a $1 2",
+            ),
+            (
+                "XREADGROUP GROUP g c STREAMS s 0",
+                "*1 *2 $1 s *1 *2 $3 1-1 *2 $1 a $1 1",
+            ),
+            ("XDEL s 1-1", ":1"),
+            (
+                "XREADGROUP GROUP g c STREAMS s 0",
+                "*1 *2 $1 s *1 *2 $3 1-1 *-1",
+            ),
+            ("XREADGROUP GROUP g c STREAMS s 1-1", "*1 *2 $1 s *0"),
+            (
+                "XREADGROUP GROUP g d STREAMS s >",
+                "*1 *2 $1 s *1 *2 $3 3-1 *2 $1 a $1 3",
+            ),
+            ("XREADGROUP GROUP g d STREAMS s >", "*-1"),
+            ("XGROUP SETID s g 0", "+OK"),
+            (
+                "XREADGROUP GROUP g c STREAMS s >",
+                "*1 *2 $1 s *2 *2 $3 2-1 *2 $1 a $1 2 *2 $3 3-1 *2 $1 a $1 3",
+            ),
+            ("XPENDING s g", "*4 :3 $3 1-1 $3 3-1 *1 *2 $1 c $1 3"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+}

@@ -105,7 +105,88 @@ fn trim(state: &mut State, argv: &[&[u8]]) -> Answer {
     };
     let removed = stream.log.trim(trim);
     if removed > 0 {
-        state.keys.touch(argv[1]);
+        state.keys.touch_quietly(argv[1]);
     }
     Ok(Reply::Integer(removed as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn trimming_has_options() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            (
+                "XTRIM s MAXLEN x",
+                "-ERR value is not an integer or out of range",
+            ),
+            (
+                "XTRIM s MAXLEN -1",
+                "-ERR The MAXLEN argument must be >= 0.",
+            ),
+            (
+                "XTRIM s MINID x",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            ("XTRIM s NOSUCH 1", "-ERR syntax error"),
+            (
+                "XTRIM s MAXLEN 1 MINID 1",
+                "-ERR syntax error, MAXLEN and MINID options at the same time are not compatible",
+            ),
+            (
+                "XTRIM s LIMIT 0",
+                "-ERR syntax error, XTRIM must be called with a trimming strategy",
+            ),
+            (
+                "XTRIM s LIMIT 1",
+                "-ERR syntax error, LIMIT cannot be used without specifying a trimming strategy",
+            ),
+            (
+                "XTRIM s MAXLEN 1 LIMIT 1",
+                "-ERR syntax error, LIMIT cannot be used without the special ~ option",
+            ),
+            (
+                "XTRIM s MAXLEN ~ 1 LIMIT -1",
+                "-ERR The LIMIT argument must be >= 0.",
+            ),
+            ("XTRIM s MAXLEN ~ 1 LIMIT 5", ":0"),
+            ("EXISTS s", ":0"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn old_entries_go() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 2-1 a 1", "$3 2-1"),
+            ("XADD s 3-1 a 1", "$3 3-1"),
+            ("XADD s 4-1 a 1", "$3 4-1"),
+            ("XTRIM s MAXLEN 9", ":0"),
+            ("XTRIM s MAXLEN ~ 1", ":0"),
+            ("XTRIM s MAXLEN = 3", ":1"),
+            ("XTRIM s MINID 3", ":1"),
+            (
+                "XRANGE s - +",
+                "*2 *2 $3 3-1 *2 $1 a $1 1 *2 $3 4-1 *2 $1 a $1 1",
+            ),
+            ("XTRIM s MAXLEN ~ 0", ":2"),
+            ("XLEN s", ":0"),
+            (
+                "XINFO STREAM s",
+                "*20 $6 length :0 $15 radix-tree-keys :0 $16 radix-tree-nodes :1 $17 last-generated-id $3 4-1 $20 max-deleted-entry-id $3 0-0 $13 entries-added :4 $23 recorded-first-entry-id $3 0-0 $6 groups :0 $11 first-entry $-1 $10 last-entry $-1",
+            ),
+            ("SET str v", "+OK"),
+            (
+                "XTRIM str MAXLEN 1",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
 }

@@ -96,7 +96,7 @@ fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
         .collect::<Result<_, _>>()?;
     let deleted = ids.into_iter().filter(|id| stream.log.delete(*id)).count();
     if deleted > 0 {
-        state.keys.touch(argv[1]);
+        state.keys.touch_quietly(argv[1]);
     }
     Ok(Reply::count(deleted))
 }
@@ -144,4 +144,195 @@ fn set_id(state: &mut State, argv: &[&[u8]]) -> Answer {
     log.entries_added = added.unwrap_or(log.entries_added);
     log.max_deleted_id = max_deleted.unwrap_or(log.max_deleted_id);
     Ok(Reply::ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::test_server::TestServer;
+
+    #[test]
+    fn ids_come_from_the_clock() {
+        let mut server = TestServer::new();
+        server.expect("XADD s * a 1", "$15 1700000000000-0");
+        server.expect("XADD s * a 1", "$15 1700000000000-1");
+        server.advance(Duration::from_millis(5));
+        server.expect("XADD s * a 1", "$15 1700000000005-0");
+        server.set_time_us(1);
+        server.expect("XADD s * a 1", "$15 1700000000005-1");
+    }
+
+    #[test]
+    fn refused_entries_are_not_added() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            (
+                "XADD s 0-0 a 1",
+                "-ERR The ID specified in XADD must be greater than 0-0",
+            ),
+            (
+                "XADD s 1-1 a",
+                "-ERR wrong number of arguments for 'xadd' command",
+            ),
+            (
+                "XADD s * a 1 b",
+                "-ERR wrong number of arguments for 'xadd' command",
+            ),
+            (
+                "XADD s x a 1",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            (
+                "XADD s - a 1",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            (
+                "XADD s MAXLEN 5",
+                "-ERR wrong number of arguments for 'xadd' command",
+            ),
+            (
+                "XADD s MAXLEN x 1-1 a 1",
+                "-ERR value is not an integer or out of range",
+            ),
+            (
+                "XADD s LIMIT 5 1-1 a 1",
+                "-ERR syntax error, LIMIT cannot be used without specifying a trimming strategy",
+            ),
+            ("XADD s NOMKSTREAM 1-1 a 1", "$-1"),
+            ("EXISTS s", ":0"),
+            ("XADD s 5-5 a 1", "$3 5-5"),
+            (
+                "XADD s 5-5 a 1",
+                "-ERR The ID specified in XADD is equal or smaller than the target stream top item",
+            ),
+            (
+                "XADD s 4-* a 1",
+                "-ERR The ID specified in XADD is equal or smaller than the target stream top item",
+            ),
+            ("XADD s 5-* a 1", "$3 5-6"),
+            (
+                "XADD s 5-18446744073709551615 a 1",
+                "$22 5-18446744073709551615",
+            ),
+            ("XADD s 5-* a 1", "-ERR Elements are too large to be stored"),
+            (
+                "XADD s 18446744073709551615-18446744073709551615 a 1",
+                "$41 18446744073709551615-18446744073709551615",
+            ),
+            (
+                "XADD s * a 1",
+                "-ERR The stream has exhausted the last possible ID, unable to add more items",
+            ),
+            ("XLEN s", ":4"),
+            ("SET str v", "+OK"),
+            (
+                "XADD str 1-1 a 1",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn entries_are_added_and_trimmed() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XADD s 0-* a 1", "$3 0-1"),
+            ("XADD s 7 b 2 a 1", "$3 7-0"),
+            ("XADD s MAXLEN = 2 8-* a 1", "$3 8-0"),
+            (
+                "XRANGE s - +",
+                "*2 *2 $3 7-0 *4 $1 b $1 2 $1 a $1 1 *2 $3 8-0 *2 $1 a $1 1",
+            ),
+            ("XADD s MINID 8 9-1 a 1", "$3 9-1"),
+            ("XLEN s", ":2"),
+            ("XADD s MAXLEN 0 10 a 1", "$4 10-0"),
+            ("XLEN s", ":0"),
+            ("TYPE s", "+stream"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn deleting() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XADD s 1-1 a 1", "$3 1-1"),
+            ("XADD s 2-1 a 1", "$3 2-1"),
+            (
+                "XDEL s 1-1 x",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            ("XLEN s", ":2"),
+            ("XDEL none x", ":0"),
+            ("XDEL s 1-1 1-1 9-9", ":1"),
+            ("XDEL s 2", ":0"),
+            ("XDEL s 2-1", ":1"),
+            ("EXISTS s", ":1"),
+            (
+                "XINFO STREAM s",
+                "*20 $6 length :0 $15 radix-tree-keys :0 $16 radix-tree-nodes :1 $17 last-generated-id $3 2-1 $20 max-deleted-entry-id $3 2-1 $13 entries-added :2 $23 recorded-first-entry-id $3 0-0 $6 groups :0 $11 first-entry $-1 $10 last-entry $-1",
+            ),
+            ("SET str v", "+OK"),
+            (
+                "XDEL str 1-1",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn setting_what_is_remembered() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("XSETID none 1-1", "-ERR no such key"),
+            ("XADD s 5-5 a 1", "$3 5-5"),
+            (
+                "XSETID s x",
+                "-ERR Invalid stream ID specified as stream command argument",
+            ),
+            (
+                "XSETID s 5-4",
+                "-ERR The ID specified in XSETID is smaller than the target stream top item",
+            ),
+            (
+                "XSETID s 6 ENTRIESADDED -1",
+                "-ERR entries_added must be positive",
+            ),
+            (
+                "XSETID s 6 ENTRIESADDED 0",
+                "-ERR The entries_added specified in XSETID is smaller than the target stream length",
+            ),
+            (
+                "XSETID s 6 MAXDELETEDID 7",
+                "-ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id",
+            ),
+            ("XSETID s 6 ENTRIESADDED", "-ERR syntax error"),
+            ("XSETID s 6 NOSUCH 1", "-ERR syntax error"),
+            ("XSETID s 6-1 ENTRIESADDED 9 MAXDELETEDID 3", "+OK"),
+            (
+                "XINFO STREAM s",
+                "*20 $6 length :1 $15 radix-tree-keys :1 $16 radix-tree-nodes :2 $17 last-generated-id $3 6-1 $20 max-deleted-entry-id $3 3-0 $13 entries-added :9 $23 recorded-first-entry-id $3 5-5 $6 groups :0 $11 first-entry *2 $3 5-5 *2 $1 a $1 1 $10 last-entry *2 $3 5-5 *2 $1 a $1 1",
+            ),
+            (
+                "XADD s 6-0 a 1",
+                "-ERR The ID specified in XADD is equal or smaller than the target stream top item",
+            ),
+            ("XDEL s 5-5", ":1"),
+            ("XSETID s 1", "+OK"),
+            ("XADD s 1-* a 1", "$3 1-1"),
+            ("SET str v", "+OK"),
+            (
+                "XSETID str 1",
+                "-WRONGTYPE Operation against a key holding the wrong kind of value",
+            ),
+        ] {
+            server.expect(command, reply);
+        }
+    }
 }

@@ -63,12 +63,12 @@ fn watch(state: &mut State, argv: &[&[u8]]) -> Answer {
 /// Runs what was kept, unless a call was refused or a watched key has changed. An error of one
 /// call does not stop the next.
 fn exec(engine: &mut Engine, state: &mut State, _: &[&[u8]]) -> Answer {
-    let watch_broken = watch_broken(state);
     let client = state.clients.get_mut(state.client);
     let Some(transaction) = client.transaction.take() else {
         return Err(Refusal::Text("ERR EXEC without MULTI"));
     };
-    client.end_transaction();
+    let watch_broken = watch_broken(state);
+    state.clients.get_mut(state.client).end_transaction();
     if transaction.failed {
         return Err(Refusal::Text(
             "EXECABORT Transaction discarded because of previous errors.",
@@ -83,10 +83,7 @@ fn exec(engine: &mut Engine, state: &mut State, _: &[&[u8]]) -> Answer {
         let argv: Vec<&[u8]> = call.iter().map(Vec::as_slice).collect();
         let answer = find(state.profile, &argv)
             .and_then(|command| dispatch::run(engine, state, command, &argv));
-        replies.push(answer.unwrap_or_else(|refusal| {
-            state.note(&refusal);
-            refusal.into()
-        }));
+        replies.push(state.reply(answer));
     }
     state.may_wait = may_wait;
     Ok(Reply::Array(replies))
@@ -178,8 +175,8 @@ mod tests {
             let other = server.connect();
             server.run("SET k v");
             server.expect("WATCH k", "+OK");
-            let words: Vec<&[u8]> = change.split(' ').map(str::as_bytes).collect();
-            assert!(server.call(other, &words).is_some());
+            server.expect("EXEC", "-ERR EXEC without MULTI");
+            assert!(server.ask(other, change).is_some());
             server.expect("MULTI", "+OK");
             server.expect("EXEC", reply);
         }
@@ -200,6 +197,12 @@ mod tests {
         server.expect("EXISTS k", ":0");
         server.run("MULTI");
         server.expect("EXEC", "*0");
+
+        server.run("WATCH k");
+        server.expect("EXEC", "-ERR EXEC without MULTI");
+        server.run("SET k v");
+        server.run("MULTI");
+        server.expect("EXEC", "*-1");
 
         server.run("WATCH k");
         server.run("UNWATCH");

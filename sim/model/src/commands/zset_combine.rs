@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Entry, data};
-use crate::arguments::{integer, is};
+use crate::arguments::{integer, is, natural};
 use crate::number;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
@@ -103,6 +103,8 @@ fn scores(value: &Value) -> Result<Scores, Refusal> {
                 .map(|(member, score)| (member.to_vec(), score))
                 .collect())
         }
+        // The members of a set count as if each had the score 1.
+        Value::Set(set) => Ok(set.iter().map(|member| (member, 1.0)).collect()),
         _ => Err(Refusal::WrongType),
     }
 }
@@ -185,9 +187,7 @@ impl Request {
                     after
                 }
                 [limit, after @ ..] if purpose == Purpose::Count && is(word, "limit") => {
-                    self.limit = number::parse_integer(limit)
-                        .and_then(|limit| usize::try_from(limit).ok())
-                        .ok_or(Refusal::Text("ERR LIMIT can't be negative"))?;
+                    self.limit = natural(limit, "ERR LIMIT can't be negative")?;
                     after
                 }
                 _ => return Err(Refusal::Syntax),

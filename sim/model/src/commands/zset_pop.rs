@@ -1,6 +1,6 @@
 //! Sorted sets used as priority queues.
 
-use super::pop_request::PopRequest;
+use super::pop_request::{PopRequest, pop_first, pop_or_wait};
 use super::{Entry, data};
 use crate::arguments::{count, is};
 use crate::refusal::{Answer, Refusal};
@@ -12,22 +12,21 @@ pub(super) const COMMANDS: &[Entry] = &[
     data("zpopmin", |state, argv| pop(state, argv, End::Lowest)),
     data("zpopmax", |state, argv| pop(state, argv, End::Highest)),
     data("zmpop", |state, argv| {
-        let request = PopRequest::parse(&argv[1..], end)?;
-        Ok(pop_first(state, request)?.unwrap_or(Reply::NilArray))
+        let PopRequest { keys, end, count } = PopRequest::parse(&argv[1..], end)?;
+        let popped = pop_first(state, keys, |state, key| pop_many(state, key, end, count))?;
+        Ok(popped.unwrap_or(Reply::NilArray))
     }),
     data("bzpopmin", |state, argv| {
-        pop_or_wait(state, argv, End::Lowest)
+        pop_one_or_wait(state, argv, End::Lowest)
     }),
     data("bzpopmax", |state, argv| {
-        pop_or_wait(state, argv, End::Highest)
+        pop_one_or_wait(state, argv, End::Highest)
     }),
     data("bzmpop", |state, argv| {
-        let request = PopRequest::parse(&argv[2..], end)?;
-        let deadline = state.deadline_of_seconds(argv[1])?;
-        match pop_first(state, request)? {
-            Some(popped) => Ok(popped),
-            None => state.wait_or(Reply::NilArray, request.keys, deadline, argv),
-        }
+        let PopRequest { keys, end, count } = PopRequest::parse(&argv[2..], end)?;
+        pop_or_wait(state, keys, argv[1], argv, |state, key| {
+            pop_many(state, key, end, count)
+        })
     }),
 ];
 
@@ -89,29 +88,29 @@ fn flat(pairs: Vec<(Reply, Reply)>) -> Reply {
     Reply::Array(words.collect())
 }
 
-/// Pops from the first key that is there, and names it. The pairs are nested in RESP2, too.
-fn pop_first(state: &mut State, request: PopRequest<End>) -> Result<Option<Reply>, Refusal> {
-    for key in request.keys {
-        if let Some(popped) = take(state, key, request.end, request.count)? {
-            let pairs = popped
-                .into_iter()
-                .map(|(member, score)| Reply::Array(vec![member, score]));
-            let pairs = Reply::Array(pairs.collect());
-            return Ok(Some(Reply::Array(vec![Reply::bulk(*key), pairs])));
-        }
-    }
-    Ok(None)
+/// Pops for `ZMPOP`, which names the key. The pairs are nested in RESP2, too.
+fn pop_many(
+    state: &mut State,
+    key: &[u8],
+    end: End,
+    count: usize,
+) -> Result<Option<Reply>, Refusal> {
+    let popped = take(state, key, end, count)?;
+    Ok(popped.map(|popped| {
+        let pairs = popped
+            .into_iter()
+            .map(|(member, score)| Reply::Array(vec![member, score]));
+        Reply::Array(vec![Reply::bulk(key), Reply::Array(pairs.collect())])
+    }))
 }
 
-fn pop_or_wait(state: &mut State, argv: &[&[u8]], end: End) -> Answer {
+fn pop_one_or_wait(state: &mut State, argv: &[&[u8]], end: End) -> Answer {
     let (keys, timeout) = (&argv[1..argv.len() - 1], argv[argv.len() - 1]);
-    let deadline = state.deadline_of_seconds(timeout)?;
-    for key in keys {
-        for (member, score) in take(state, key, end, 1)?.unwrap_or_default() {
-            return Ok(Reply::Array(vec![Reply::bulk(*key), member, score]));
-        }
-    }
-    state.wait_or(Reply::NilArray, keys, deadline, argv)
+    pop_or_wait(state, keys, timeout, argv, |state, key| {
+        let taken = take(state, key, end, 1)?.unwrap_or_default();
+        let pair = taken.into_iter().next();
+        Ok(pair.map(|(member, score)| Reply::Array(vec![Reply::bulk(key), member, score])))
+    })
 }
 
 #[cfg(test)]

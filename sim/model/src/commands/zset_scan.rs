@@ -1,10 +1,8 @@
 //! Sorted sets: all members in some order, or some at random.
 
 use super::scan_request::{ScanRequest, cursor, scanned};
-use super::{Entry, data};
+use super::{Entry, data, random_choice};
 use crate::arguments::is;
-use crate::number;
-use crate::random::Random;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::sorted_set::SortedSet;
@@ -40,9 +38,6 @@ fn score_text(profile: Profile, score: f64, compact: bool) -> String {
     profile.format_double(score)
 }
 
-/// The most members that may be asked for with repetitions, for the sake of memory.
-const MOST_REPEATED: u64 = 1 << 20;
-
 fn random(state: &mut State, argv: &[&[u8]]) -> Answer {
     let Some(text) = argv.get(2) else {
         let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
@@ -52,13 +47,7 @@ fn random(state: &mut State, argv: &[&[u8]]) -> Answer {
         let member = set.iter().nth(chosen);
         return Ok(member.map_or(Reply::Nil, |(member, _)| Reply::bulk(member)));
     };
-    let count = number::parse_integer(text).ok_or(Refusal::NotInteger)?;
-    if count == i64::MIN {
-        return Err(Refusal::Text(
-            "ERR value is out of range, value must between -9223372036854775807 and \
-             9223372036854775807",
-        ));
-    }
+    let count = random_choice::count(text)?;
     let with_scores = match &argv[3..] {
         [] => false,
         [word] if is(word, "withscores") => true,
@@ -71,39 +60,15 @@ fn random(state: &mut State, argv: &[&[u8]]) -> Answer {
     let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
         return Ok(Reply::Array(vec![]));
     };
-    let members = choose(&mut state.random, set, count)?.into_iter();
+    let random = &mut state.random;
+    let members = random_choice::choose(random, set.iter(), set.len(), count, "ZRANDMEMBER")?;
+    let members = members.into_iter();
     Ok(match with_scores {
         true => {
             shape.pairs(members.map(|(member, score)| (Reply::bulk(member), shape.double(score))))
         }
         false => Reply::bulks(members.map(|(member, _)| member)),
     })
-}
-
-/// That many different members, or if negative, so many with repetitions.
-fn choose<'a>(
-    random: &mut Random,
-    set: &'a SortedSet,
-    count: i64,
-) -> Result<Vec<(&'a [u8], f64)>, Refusal> {
-    let wanted = count.unsigned_abs();
-    if count < 0 {
-        if wanted > MOST_REPEATED {
-            return Err(Refusal::unsupported(format!("ZRANDMEMBER with {count}")));
-        }
-        let members: Vec<_> = set.iter().collect();
-        return Ok((0..wanted)
-            .filter_map(|_| members.get(random.below(members.len())).copied())
-            .collect());
-    }
-    let (mut wanted, mut left) = (usize::try_from(wanted).unwrap_or(usize::MAX), set.len());
-    let is_chosen = |_: &(&[u8], f64)| {
-        let chosen = random.below(left) < wanted;
-        left -= 1;
-        wanted -= usize::from(chosen);
-        chosen
-    };
-    Ok(set.iter().filter(is_chosen).collect())
 }
 
 #[cfg(test)]

@@ -118,7 +118,9 @@ impl<'a> Reader<'a> {
 
     fn integer(&mut self, length: usize) -> Result<u64, Fault> {
         let bytes = self.take(length)?;
-        Ok(bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+        Ok(bytes
+            .iter()
+            .fold(0, |value, byte| value << 8 | u64::from(*byte)))
     }
 
     fn length(&mut self, bytes: usize) -> Result<usize, Fault> {

@@ -64,10 +64,8 @@ impl Active<'_> {
         {
             return Reply::Error(failure.line.clone());
         }
-        let reply = self.checked_call(argv).unwrap_or_else(|refusal| {
-            self.state.note(&refusal);
-            refusal.into()
-        });
+        let answer = self.checked_call(argv);
+        let reply = self.state.reply(answer);
         #[cfg(feature = "planted-faults")]
         if reply == Reply::Nil && self.state.makes(crate::Fault::MissingIsEmptyInScripts) {
             return Reply::bulk("");

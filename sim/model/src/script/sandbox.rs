@@ -2,8 +2,8 @@
 
 use mlua::{Function, Lua, LuaOptions, Result, StdLib, Table, Value};
 
-use crate::random::Random;
 use super::raw::{self, Machine};
+use crate::random::Random;
 use crate::state::Profile;
 
 /// Globals that are plain Lua 5.1. `setfenv`, `getfenv` and `newproxy` are missing because Debian

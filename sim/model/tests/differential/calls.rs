@@ -1,7 +1,11 @@
 //! Random commands over a few keys of all types, wrong types and bad arguments included.
 
+use std::collections::BTreeSet;
+
+use crate::calls_lists;
 use crate::calls_sets;
 use crate::calls_streams;
+use crate::calls_zsets;
 use crate::random::Random;
 
 /// What stands for one argument, or for several.
@@ -15,6 +19,15 @@ pub(crate) enum Slot {
     Count,
     Score,
     Bound,
+    /// An end of a range of members.
+    LexBound,
+    /// A member of a sorted set.
+    Member,
+    /// One that may be too long for the compact encoding of a sorted set.
+    LongMember,
+    Cursor,
+    /// Of one that never waits.
+    Timeout,
     /// A time to live: far in the future or in the past, so that the clocks of the two servers
     /// need not agree.
     Lifetime,
@@ -25,23 +38,30 @@ pub(crate) enum Slot {
     Maybe(&'static [&'static str]),
     /// One to three times what follows.
     Many(&'static [Slot]),
+    /// The number of keys, then the keys.
+    CountedKeys,
     /// What follows, or nothing.
     Perhaps(&'static [Slot]),
 }
 
 use Slot::{
-    Bound, Count, Field, Index, Instant, Integer, Key, Lifetime, Many, Maybe, Perhaps, Score,
-    Value, Word,
+    Bound, Count, CountedKeys, Cursor, Field, Index, Instant, Integer, Key, LexBound, Lifetime,
+    LongMember, Many, Maybe, Member, Perhaps, Score, Timeout, Value, Word,
 };
 
-const SIDES: &[&str] = &["LEFT", "RIGHT", "left", "Right", "UP"];
 const EXPIRE_OPTIONS: &[&str] = &["NX", "XX", "GT", "LT", "nx", "ZZ"];
 
 /// A command's name and what it is called with.
 pub(crate) type Form = (&'static str, &'static [Slot]);
 
 /// The forms of calls, one list per family of commands.
-const FAMILIES: &[&[Form]] = &[COMMANDS, calls_sets::COMMANDS, calls_streams::COMMANDS];
+const FAMILIES: &[&[Form]] = &[
+    COMMANDS,
+    calls_lists::COMMANDS,
+    calls_sets::COMMANDS,
+    calls_streams::COMMANDS,
+    calls_zsets::COMMANDS,
+];
 
 /// Without `DBSIZE`: a real server counts expired keys until it sweeps them.
 const COMMANDS: &[Form] = &[
@@ -75,31 +95,6 @@ const COMMANDS: &[Form] = &[
     ("HVALS", &[Key]),
     ("INCR", &[Key]),
     ("INCRBY", &[Key, Integer]),
-    ("LINDEX", &[Key, Index]),
-    (
-        "LINSERT",
-        &[Key, Word(&["BEFORE", "AFTER", "MID"]), Value, Value],
-    ),
-    ("LLEN", &[Key]),
-    ("LMOVE", &[Key, Key, Word(SIDES), Word(SIDES)]),
-    ("LPOP", &[Key, Perhaps(&[Count])]),
-    (
-        "LPOS",
-        &[
-            Key,
-            Value,
-            Perhaps(&[Word(&["RANK", "COUNT", "MAXLEN", "X"]), Index]),
-            Perhaps(&[Word(&["RANK", "COUNT", "MAXLEN"]), Index]),
-        ],
-    ),
-    ("LPUSH", &[Key, Many(&[Value])]),
-    ("LPUSH", &[Key, Many(&[Word(&["a", "b"])])]),
-    ("LPUSHX", &[Key, Many(&[Value])]),
-    ("LRANGE", &[Key, Index, Index]),
-    ("LREM", &[Key, Index, Value]),
-    ("LREM", &[Key, Index, Word(&["a", "b"])]),
-    ("LSET", &[Key, Index, Value]),
-    ("LTRIM", &[Key, Index, Index]),
     ("MGET", &[Many(&[Key])]),
     ("MSET", &[Many(&[Key, Value])]),
     ("PERSIST", &[Key]),
@@ -111,10 +106,6 @@ const COMMANDS: &[Form] = &[
     ("PTTL", &[Key]),
     ("RENAME", &[Key, Key]),
     ("RENAMENX", &[Key, Key]),
-    ("RPOP", &[Key, Perhaps(&[Count])]),
-    ("RPOPLPUSH", &[Key, Key]),
-    ("RPUSH", &[Key, Many(&[Value])]),
-    ("RPUSHX", &[Key, Many(&[Value])]),
     (
         "SET",
         &[
@@ -134,63 +125,6 @@ const COMMANDS: &[Form] = &[
     ("TTL", &[Key]),
     ("TYPE", &[Key]),
     ("UNLINK", &[Many(&[Key])]),
-    (
-        "ZADD",
-        &[
-            Key,
-            Maybe(&["NX", "XX", "GT", "LT", "xx"]),
-            Maybe(&["CH", "INCR", "GT", "LT"]),
-            Many(&[Score, Field]),
-        ],
-    ),
-    ("ZADD", &[Key, Many(&[Score, Field])]),
-    ("ZCARD", &[Key]),
-    ("ZCOUNT", &[Key, Bound, Bound]),
-    ("ZINCRBY", &[Key, Score, Field]),
-    ("ZMSCORE", &[Key, Many(&[Field])]),
-    ("ZPOPMAX", &[Key, Perhaps(&[Count])]),
-    ("ZPOPMIN", &[Key, Perhaps(&[Count])]),
-    (
-        "ZRANGE",
-        &[Key, Index, Index, Maybe(&["WITHSCORES", "REV", "X"])],
-    ),
-    (
-        "ZRANGE",
-        &[
-            Key,
-            Bound,
-            Bound,
-            Word(&["BYSCORE", "byscore", "REV"]),
-            Maybe(&["WITHSCORES", "REV"]),
-            Perhaps(&[Word(&["LIMIT"]), Index, Index]),
-        ],
-    ),
-    (
-        "ZRANGEBYSCORE",
-        &[
-            Key,
-            Bound,
-            Bound,
-            Maybe(&["WITHSCORES", "X"]),
-            Perhaps(&[Word(&["LIMIT"]), Index, Index]),
-        ],
-    ),
-    ("ZRANK", &[Key, Field]),
-    ("ZREM", &[Key, Many(&[Field])]),
-    ("ZREMRANGEBYSCORE", &[Key, Bound, Bound]),
-    ("ZREVRANGE", &[Key, Index, Index, Maybe(&["WITHSCORES"])]),
-    (
-        "ZREVRANGEBYSCORE",
-        &[
-            Key,
-            Bound,
-            Bound,
-            Perhaps(&[Word(&["LIMIT"]), Index, Index]),
-            Maybe(&["WITHSCORES"]),
-        ],
-    ),
-    ("ZREVRANK", &[Key, Field]),
-    ("ZSCORE", &[Key, Field]),
 ];
 
 pub(crate) const KEYS: [&str; 5] = ["k1", "k2", "k3", "k4", ""];
@@ -223,7 +157,7 @@ const INTEGERS: [&str; 10] = [
 ];
 const INDICES: [&str; 9] = ["0", "1", "-1", "2", "-2", "5", "-100", "100", "x"];
 const COUNTS: [&str; 6] = ["0", "1", "2", "100", "-1", "x"];
-const SCORES: [&str; 16] = [
+const SCORES: [&str; 24] = [
     "1",
     "2",
     "-1.5",
@@ -240,9 +174,32 @@ const SCORES: [&str; 16] = [
     "x",
     "1e400",
     "5e-324",
+    "12345678901234567",
+    "4611686018427387904",
+    "0.12345678901234567",
+    "-0.0",
+    "1e-400",
+    "+5",
+    " 1",
+    "",
 ];
-const BOUNDS: [&str; 14] = [
-    "-inf", "+inf", "0", "1", "(1", "3", "(3", "-1.5", "1e17", "(-inf", "(", "", "x", "nan",
+const BOUNDS: [&str; 16] = [
+    "-inf", "+inf", "0", "1", "(1", "3", "(3", "-1.5", "1e17", "(-inf", "-0", "(0", "(", "", "x",
+    "nan",
+];
+const LEX_BOUNDS: [&str; 14] = [
+    "-", "+", "[a", "(a", "[b", "(b", "[aa", "(c", "[", "(", "[\u{0}", "a", "", "+a",
+];
+const MEMBERS: [&str; 8] = ["a", "b", "c", "aa", "", "ab", "1", "é"];
+const LONG_MEMBERS: [&str; 4] = [
+    "a",
+    "b",
+    "lllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllll",
+    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm",
+];
+const CURSORS: [&str; 8] = ["0", "0", "17", "-1", "", "00", "x", "18446744073709551616"];
+const TIMEOUTS: [&str; 12] = [
+    "0", "0.5", "1", "1e3", "-0", "0x1", "-1", "inf", "1e400", "nan", "x", "",
 ];
 const LIFETIMES: [&str; 4] = ["0", "-1", "9223372036854775807", "x"];
 const INSTANTS: [&str; 7] = [
@@ -255,7 +212,7 @@ const INSTANTS: [&str; 7] = [
     "x",
 ];
 
-/// One call: the command's name, then its arguments.
+/// One call of any command: its name, then its arguments.
 pub(crate) fn call(random: &mut Random) -> Vec<String> {
     let all: usize = FAMILIES.iter().map(|family| family.len()).sum();
     let chosen = random.below(all);
@@ -263,23 +220,30 @@ pub(crate) fn call(random: &mut Random) -> Vec<String> {
     fill_form(random, form.expect("fewer than all"))
 }
 
-/// What a sequence is made of: everything, or what begins with the letters of a few. Of fewer
+/// What a sequence is made of: everything, one family, or what begins with a few letters. Of fewer
 /// commands, more find the values of others.
 pub(crate) fn some_forms(random: &mut Random) -> Vec<Form> {
-    let mut forms: Vec<Form> = FAMILIES.iter().copied().flatten().copied().collect();
-    if random.one_in(2) {
-        let letters: Vec<_> = (0..3)
-            .map(|_| forms[random.below(forms.len())].0.chars().next())
-            .collect();
-        forms.retain(|(name, _)| letters.contains(&name.chars().next()));
+    let mut forms = FAMILIES.concat();
+    match random.below(3) {
+        0 => FAMILIES[random.below(FAMILIES.len())].to_vec(),
+        1 => {
+            let letter = |form: &Form| form.0.chars().next();
+            let letters: BTreeSet<_> = forms.iter().map(letter).collect();
+            let letters: Vec<_> = letters.into_iter().collect();
+            let chosen: Vec<_> = (0..3)
+                .map(|_| letters[random.below(letters.len())])
+                .collect();
+            forms.retain(|form| chosen.contains(&letter(form)));
+            forms
+        }
+        _ => forms,
     }
-    forms
 }
 
-/// One call of one family.
-pub(crate) fn call_of(random: &mut Random, family: &[Form]) -> Vec<String> {
-    let chosen = random.below(family.len());
-    fill_form(random, &family[chosen])
+/// One call of some commands.
+pub(crate) fn call_of(random: &mut Random, forms: &[Form]) -> Vec<String> {
+    let chosen = random.below(forms.len());
+    fill_form(random, &forms[chosen])
 }
 
 fn fill_form(random: &mut Random, (name, slots): &Form) -> Vec<String> {
@@ -293,10 +257,15 @@ fn fill_form(random: &mut Random, (name, slots): &Form) -> Vec<String> {
     // A call with too many or too few arguments now and then.
     if random.one_in(40) {
         words.push(random.pick(&VALUES).to_owned());
-    } else if random.one_in(40) && words.len() > 1 {
+    } else if random.one_in(40) && words.len() > 1 && !chooses_without_count(name) {
         words.pop();
     }
     words
+}
+
+/// Whether a command chooses at random if it is not told how many.
+fn chooses_without_count(name: &str) -> bool {
+    ["SPOP", "SRANDMEMBER"].contains(&name)
 }
 
 fn fill(random: &mut Random, slot: Slot, words: &mut Vec<String>) {
@@ -315,6 +284,11 @@ fn fill(random: &mut Random, slot: Slot, words: &mut Vec<String>) {
         Count => &COUNTS,
         Score => &SCORES,
         Bound => &BOUNDS,
+        LexBound => &LEX_BOUNDS,
+        Member => &MEMBERS,
+        LongMember => &LONG_MEMBERS,
+        Cursor => &CURSORS,
+        Timeout => &TIMEOUTS,
         Lifetime => &LIFETIMES,
         Instant => &INSTANTS,
         Word(choices) => choices,
@@ -324,6 +298,17 @@ fn fill(random: &mut Random, slot: Slot, words: &mut Vec<String>) {
                 for slot in slots {
                     fill(random, *slot, words);
                 }
+            }
+            return;
+        }
+        CountedKeys => {
+            let count = 1 + random.below(3);
+            words.push(match random.below(20) {
+                0 => random.pick(&INTEGERS).to_owned(),
+                _ => count.to_string(),
+            });
+            for _ in 0..count {
+                fill(random, Key, words);
             }
             return;
         }

@@ -5,14 +5,20 @@
 //! not run. `make diff N=100000` tries more; [`budget`] has the variables. Where the servers
 //! differ, the test fails with the shortest sequence it can find and the line that repeats it.
 
+mod blocking;
 mod budget;
 mod calls;
+mod calls_lists;
 mod calls_sets;
 mod calls_streams;
+mod calls_zsets;
+mod chance;
 mod expiry;
 mod frame;
 mod json;
 mod keys;
+mod known_cases;
+mod near_stream_calls;
 mod pair;
 #[cfg(feature = "planted-faults")]
 mod planted_faults;
@@ -24,31 +30,70 @@ mod scenario;
 mod scripts;
 mod sessions;
 mod steps;
+mod stream_filler;
 mod times;
+mod waits;
 mod wire;
 
-use calls_streams::{Filler, NearCalls};
 use leaseline_redis_model::Reply;
+use near_stream_calls::NearCalls;
 use pair::Pair;
 use random::Random;
 use scenario::Scenario;
 use steps::Played;
+use stream_filler::Filler;
 
 const COMMANDS: Scenario = Scenario {
     name: "commands_answer_alike",
     calls: 200,
-    cases: 100,
+    cases: 300,
     one_in: 1,
     play: |pair, random| {
-        if random.one_in(3) {
-            pair.speak_resp3(0)?;
-        }
         let forms = calls::some_forms(random);
-        for _ in 0..200 {
-            pair.call_words(&calls::call_of(random, &forms))?;
-        }
-        Ok(())
+        play_without_waiting(pair, random, &forms)
     },
+};
+
+const LISTS: Scenario = Scenario {
+    name: "lists_answer_alike",
+    calls: 200,
+    cases: 50,
+    one_in: 2,
+    play: |pair, random| {
+        let forms = [calls_lists::COMMANDS, calls_lists::BLOCKING];
+        play_without_waiting(pair, random, &forms.concat())
+    },
+};
+
+const SORTED_SETS: Scenario = Scenario {
+    name: "sorted_sets_answer_alike",
+    calls: 200,
+    cases: 50,
+    one_in: 2,
+    play: |pair, random| {
+        let forms = [
+            calls_zsets::COMMANDS,
+            calls_zsets::RANDOM,
+            calls_zsets::BLOCKING,
+        ];
+        play_without_waiting(pair, random, &forms.concat())
+    },
+};
+
+const LARGE_SORTED_SETS: Scenario = Scenario {
+    name: "large_sorted_sets_answer_alike",
+    calls: 200,
+    cases: 50,
+    one_in: 2,
+    play: |pair, random| play_without_waiting(pair, random, calls_zsets::OF_LARGE_SETS),
+};
+
+const WAITS: Scenario = Scenario {
+    name: "who_waits_is_served_alike",
+    calls: 100,
+    cases: 100,
+    one_in: 2,
+    play: blocking::play,
 };
 
 const STREAMS: Scenario = Scenario {
@@ -57,7 +102,7 @@ const STREAMS: Scenario = Scenario {
     cases: 100,
     one_in: 2,
     play: |pair, random| {
-        if random.one_in(3) {
+        if random.one_in(2) {
             pair.speak_resp3(0)?;
         }
         for step in 0..300 {
@@ -88,6 +133,14 @@ const USED_STREAMS: Scenario = Scenario {
     },
 };
 
+const STREAM_WAITS: Scenario = Scenario {
+    name: "who_waits_for_streams_is_served_alike",
+    calls: 100,
+    cases: 100,
+    one_in: 5,
+    play: waits::play,
+};
+
 const STREAM_NODES: Scenario = Scenario {
     name: "stream_nodes_end_alike",
     calls: 3000,
@@ -105,7 +158,7 @@ const STREAM_NODES: Scenario = Scenario {
 const SESSIONS: Scenario = Scenario {
     name: "sessions_answer_alike",
     calls: 150,
-    cases: 60,
+    cases: 120,
     one_in: 2,
     play: sessions::play,
 };
@@ -200,9 +253,25 @@ const NUMBERS: Scenario = Scenario {
 
 /// All of them, for tests of the comparison itself.
 #[cfg(feature = "planted-faults")]
-const SCENARIOS: [&Scenario; 7] = [
-    &COMMANDS, &EXPIRY, &SCRIPTS, &QUEUE, &JSON, &NUMBERS, &SESSIONS,
+const SCENARIOS: [&Scenario; 8] = [
+    &COMMANDS, &LISTS, &SCRIPTS, &SESSIONS, &QUEUE, &JSON, &NUMBERS, &EXPIRY,
 ];
+
+/// Calls of one client, with those that might have to wait in a transaction.
+fn play_without_waiting(pair: &mut Pair, random: &mut Random, forms: &[calls::Form]) -> Played {
+    if random.one_in(3) {
+        pair.speak_resp3(0)?;
+    }
+    for _ in 0..200 {
+        let words = calls::call_of(random, forms);
+        let argv: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        match words[0].to_ascii_uppercase().starts_with('B') {
+            true => pair.call_in_transaction(&argv)?,
+            false => drop(pair.call(&argv)?),
+        }
+    }
+    Ok(())
+}
 
 fn write_numbers(pair: &mut Pair, random: &mut Random) -> Played {
     const SCRIPT: &[u8] = b"\
@@ -231,6 +300,50 @@ fn commands_answer_alike() {
 }
 
 #[test]
+fn lists_answer_alike() {
+    LISTS.check();
+}
+
+#[test]
+fn sorted_sets_answer_alike() {
+    SORTED_SETS.check();
+}
+
+#[test]
+fn large_sorted_sets_answer_alike() {
+    LARGE_SORTED_SETS.check();
+}
+
+#[test]
+fn who_waits_is_served_alike() {
+    WAITS.check();
+}
+
+#[test]
+fn who_waits_in_known_ways_is_served_alike() {
+    let Some(mut pair) = Pair::start("who_waits_in_known_ways_is_served_alike") else {
+        return;
+    };
+    for case in known_cases::WAITING {
+        pair.clear();
+        let played = known_cases::play(&mut pair, case);
+        assert!(played.is_ok(), "{case:#?}\n{played:?}");
+    }
+}
+
+#[test]
+fn watches_break_alike() {
+    let Some(mut pair) = Pair::start("watches_break_alike") else {
+        return;
+    };
+    for (before, change) in known_cases::WATCHED {
+        pair.clear();
+        let played = known_cases::watch(&mut pair, before, change);
+        assert!(played.is_ok(), "{before}, {change}: {played:?}");
+    }
+}
+
+#[test]
 fn streams_answer_alike() {
     STREAMS.check();
 }
@@ -238,6 +351,11 @@ fn streams_answer_alike() {
 #[test]
 fn streams_that_are_used_answer_alike() {
     USED_STREAMS.check();
+}
+
+#[test]
+fn who_waits_for_streams_is_served_alike() {
+    STREAM_WAITS.check();
 }
 
 #[test]

@@ -53,14 +53,20 @@ impl RealServer {
     }
 
     pub(crate) fn version(&mut self) -> String {
-        let info = self.look(&[b"INFO", b"server"]);
-        let Reply::Bulk(info) = info else {
+        self.info("server", "redis_version:")
+    }
+
+    /// How many clients wait for a key.
+    pub(crate) fn waiting(&mut self) -> String {
+        self.info("clients", "blocked_clients:")
+    }
+
+    fn info(&mut self, section: &str, name: &str) -> String {
+        let Reply::Bulk(info) = self.look(&[b"INFO", section.as_bytes()]) else {
             return String::new();
         };
         let info = String::from_utf8_lossy(&info).into_owned();
-        let line = info
-            .lines()
-            .find_map(|line| line.strip_prefix("redis_version:"));
+        let line = info.lines().find_map(|line| line.strip_prefix(name));
         line.unwrap_or_default().to_owned()
     }
 
@@ -68,6 +74,14 @@ impl RealServer {
     pub(crate) fn clear(&mut self) {
         for argv in [&[&b"FLUSHALL"[..]][..], &[b"SCRIPT", b"FLUSH"]] {
             self.look(argv);
+        }
+    }
+
+    /// Waits until everything that was sent before has been run.
+    pub(crate) fn catch_up(&mut self) {
+        // The first may be answered in the same round of the server as a call before it.
+        for _ in 0..2 {
+            self.look(&[b"PING"]);
         }
     }
 

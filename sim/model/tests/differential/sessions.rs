@@ -26,6 +26,13 @@ const CALLS: &[&str] = &[
     "LPUSH k3 x y z",
     "LPOP k1",
     "ZADD k3 1 a 2 b",
+    "BLPOP k1 0",
+    "BRPOP k2 k1 0",
+    "BLMOVE k1 k2 LEFT RIGHT 0",
+    "BRPOPLPUSH k2 k3 0",
+    "BLMPOP 0 2 k1 k2 LEFT COUNT 2",
+    "BZPOPMIN k3 0",
+    "BZMPOP 0 1 k3 MAX",
     "SUBSCRIBE c",
     "PSUBSCRIBE c*",
     "UNSUBSCRIBE c d",
@@ -84,19 +91,18 @@ fn special(random: &mut Random, in_transaction: &mut bool) -> Vec<String> {
 
 /// A call whose reply has no time in it.
 fn ordinary(random: &mut Random) -> Vec<String> {
+    const TIMES: [&str; 6] = [
+        "TTL",
+        "PTTL",
+        "EXPIRETIME",
+        "PEXPIRETIME",
+        "XPENDING",
+        "XINFO",
+    ];
     loop {
         let words = calls::call(random);
         let name = words[0].to_ascii_uppercase();
-        if ![
-            "TTL",
-            "PTTL",
-            "EXPIRETIME",
-            "PEXPIRETIME",
-            "XPENDING",
-            "XINFO",
-        ]
-        .contains(&name.as_str())
-        {
+        if !TIMES.contains(&name.as_str()) {
             return words;
         }
     }

@@ -7,6 +7,8 @@ use std::fmt;
 pub(crate) enum Step {
     /// A call of a client.
     Call { client: usize, argv: Vec<Vec<u8>> },
+    /// A call of the first client in a transaction of its own.
+    Transaction { argv: Vec<Vec<u8>> },
     /// Time passes, enough for a time to live of a millisecond to end.
     Pause,
 }
@@ -15,6 +17,11 @@ impl Step {
     pub(crate) fn call(client: usize, argv: &[&[u8]]) -> Self {
         let argv = argv.iter().map(|word| word.to_vec()).collect();
         Step::Call { client, argv }
+    }
+
+    pub(crate) fn transaction(argv: &[&[u8]]) -> Self {
+        let argv = argv.iter().map(|word| word.to_vec()).collect();
+        Step::Transaction { argv }
     }
 }
 
@@ -26,23 +33,34 @@ impl fmt::Display for Step {
                 if *client > 0 {
                     write!(formatter, "{client}")?;
                 }
-                write!(formatter, ">")?;
-                for word in argv {
-                    // A script is found in its file, and a sequence can be repeated.
-                    const SHOWN: usize = 1000;
-                    let (word, more) = word.split_at(word.len().min(SHOWN));
-                    let plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"'\\".contains(byte);
-                    match word.iter().all(plain) && !word.is_empty() {
-                        true => write!(formatter, " {}", word.escape_ascii())?,
-                        false => write!(formatter, " \"{}\"", word.escape_ascii())?,
-                    }
-                    if !more.is_empty() {
-                        write!(formatter, "… ({} bytes more)", more.len())?;
-                    }
-                }
-                Ok(())
+                write!(formatter, ">{}", Words(argv))
+            }
+            Step::Transaction { argv } => {
+                write!(formatter, "> MULTI\n>{}\n> EXEC", Words(argv))
             }
         }
+    }
+}
+
+/// A call as one may type it.
+struct Words<'a>(&'a [Vec<u8>]);
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A script is found in its file, and a sequence can be repeated.
+        const SHOWN: usize = 1000;
+        for word in self.0 {
+            let (word, more) = word.split_at(word.len().min(SHOWN));
+            let plain = |byte: &u8| byte.is_ascii_graphic() && !b"\"'\\".contains(byte);
+            match word.iter().all(plain) && !word.is_empty() {
+                true => write!(formatter, " {}", word.escape_ascii())?,
+                false => write!(formatter, " \"{}\"", word.escape_ascii())?,
+            }
+            if !more.is_empty() {
+                write!(formatter, "… ({} bytes more)", more.len())?;
+            }
+        }
+        Ok(())
     }
 }
 

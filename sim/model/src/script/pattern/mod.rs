@@ -316,7 +316,10 @@ impl<C: FnMut(usize) -> bool> Search<'_, C> {
         }
         let set = Item::parse(self.pattern, pattern)?;
         let byte = |index: Option<usize>| {
-            index.and_then(|index| self.source.get(index)).copied().unwrap_or(0)
+            index
+                .and_then(|index| self.source.get(index))
+                .copied()
+                .unwrap_or(0)
         };
         let (before, after) = (byte(at.checked_sub(1)), byte(Some(at)));
         Ok(
@@ -429,7 +432,11 @@ mod tests {
             ("2024-01-02", "(%d+)-(%d+)-(%d+)", Some((0, 10))),
         ] {
             // `^` is the business of the callers.
-            let place = if pattern.starts_with('^') { None } else { place };
+            let place = if pattern.starts_with('^') {
+                None
+            } else {
+                place
+            };
             assert_eq!(found(source, pattern), place, "{source} {pattern}");
         }
     }

@@ -67,12 +67,7 @@ impl Machine {
         self.push(lua, self.handler);
         let handler = ffi::lua_gettop(lua);
         self.push(lua, run.script);
-        ffi::lua_sethook(
-            lua,
-            Some(look),
-            ffi::LUA_MASKCOUNT,
-            INSTRUCTIONS_PER_LOOK,
-        );
+        ffi::lua_sethook(lua, Some(look), ffi::LUA_MASKCOUNT, INSTRUCTIONS_PER_LOOK);
         self.bridge.heap.enforce();
         let status = ffi::lua_pcall(lua, 0, 1, handler);
         self.bridge.heap.relax();

@@ -6,9 +6,9 @@ use std::mem::MaybeUninit;
 use mlua::ffi;
 
 use super::bridge;
-use super::to_reply::one_line;
 use super::stack::{State, bytes, push_bytes};
 use super::tables::compare;
+use super::to_reply::one_line;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 
@@ -25,7 +25,10 @@ pub(super) unsafe extern "C-unwind" fn explain(lua: State) -> i32 {
     ffi::lua_settop(lua, 1);
     if super::guards::is_readonly(lua, 1) {
         // Redis' own handler fails to write to it, and is called again for that.
-        push_bytes(lua, b"err_handler_def:10: Attempt to modify a readonly table");
+        push_bytes(
+            lua,
+            b"err_handler_def:10: Attempt to modify a readonly table",
+        );
         ffi::lua_error(lua);
     }
     if ffi::lua_type(lua, 1) != ffi::LUA_TTABLE {

@@ -59,11 +59,7 @@ pub(crate) fn unknown_global(lua: &Lua) -> Result<Function> {
 }
 
 /// A C function with one upvalue.
-pub(super) fn wrap(
-    lua: &Lua,
-    code: ffi::lua_CFunction,
-    upvalue: impl IntoLua,
-) -> Result<Function> {
+pub(super) fn wrap(lua: &Lua, code: ffi::lua_CFunction, upvalue: impl IntoLua) -> Result<Function> {
     // SAFETY: `exec_raw` pushes the upvalue and runs protected; a closure takes its place.
     unsafe {
         lua.exec_raw(upvalue.into_lua(lua)?, |state| {

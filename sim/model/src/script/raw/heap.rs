@@ -73,7 +73,11 @@ impl Heap {
         let data = AtomicPtr::new(data);
         // A bridge belongs to one state, so nothing was there before.
         let _ = heap.original.set(Original { allocate, data });
-        ffi::lua_setallocf(lua, allocate_counted, ptr::from_ref(bridge).cast_mut().cast());
+        ffi::lua_setallocf(
+            lua,
+            allocate_counted,
+            ptr::from_ref(bridge).cast_mut().cast(),
+        );
     }
 
     /// Gives the state back to `mlua`, which has to free what it gave.
@@ -90,8 +94,7 @@ impl Heap {
     /// Lets the limit begin to hold, for a script that may add `limit` bytes to what is there.
     pub(super) fn start(&self, lua: State, limit: usize) {
         self.running.store(lua, Relaxed);
-        self.limit
-            .store(self.used().saturating_add(limit), Relaxed);
+        self.limit.store(self.used().saturating_add(limit), Relaxed);
         self.granted.store(0, Relaxed);
         self.largest.store(0, Relaxed);
         self.next_look.store(self.step(), Relaxed);
@@ -150,7 +153,9 @@ impl Heap {
     pub(super) fn instructions_per_look(&self) -> i32 {
         let largest = self.largest.load(Relaxed).max(LARGE);
         let count = INSTRUCTIONS_PER_LOOK as usize * LARGE / largest;
-        i32::try_from(count).unwrap_or(INSTRUCTIONS_PER_LOOK).max(10)
+        i32::try_from(count)
+            .unwrap_or(INSTRUCTIONS_PER_LOOK)
+            .max(10)
     }
 
     /// Whether there is so much garbage that Lua's own steps do not keep up.
@@ -211,7 +216,8 @@ unsafe extern "C" fn allocate_counted(
             return ptr::null_mut();
         }
     } else {
-        heap.used.store(heap.used().saturating_sub(old - new), Relaxed);
+        heap.used
+            .store(heap.used().saturating_sub(old - new), Relaxed);
     }
     (original.allocate)(original.data.load(Relaxed), block, old, new)
 }

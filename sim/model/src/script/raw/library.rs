@@ -59,7 +59,9 @@ unsafe fn push_line(lua: State, line: &[u8]) {
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let start = line.iter().take_while(|byte| is_end(byte)).count();
     let end = line.iter().rposition(|byte| !is_end(byte));
-    let line = line.get(start..end.map_or(0, |end| end + 1)).unwrap_or_default();
+    let line = line
+        .get(start..end.map_or(0, |end| end + 1))
+        .unwrap_or_default();
     ffi::lua_createtable(lua, 0, 1);
     match line.contains(&b' ') {
         true => push_bytes(lua, line),

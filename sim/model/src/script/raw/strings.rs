@@ -177,11 +177,7 @@ unsafe extern "C-unwind" fn gsub(lua: State) -> i32 {
         kind,
         ffi::LUA_TNUMBER | ffi::LUA_TSTRING | ffi::LUA_TTABLE | ffi::LUA_TFUNCTION
     ) {
-        return ffi::luaL_argerror(
-            lua,
-            REPLACEMENT,
-            c"string/function/table expected".as_ptr(),
-        );
+        return ffi::luaL_argerror(lua, REPLACEMENT, c"string/function/table expected".as_ptr());
     }
     let (anchored, pattern) = anchor(pattern);
     ffi::lua_settop(lua, RESULT);
@@ -269,7 +265,9 @@ unsafe fn append_template(lua: State, result: &mut Scratch, source: &[u8], found
 /// `string.rep`.
 unsafe extern "C-unwind" fn repeat(lua: State) -> i32 {
     let (source, count) = (text(lua, 1), int(lua, 2));
-    let length = source.len().saturating_mul(usize::try_from(count).unwrap_or(0));
+    let length = source
+        .len()
+        .saturating_mul(usize::try_from(count).unwrap_or(0));
     if bridge::of(lua).reserve(length).is_err() {
         return look::stop(lua);
     }

@@ -36,11 +36,9 @@ unsafe fn raise(lua: State, fault: Fault) -> ! {
             size,
             32,
         ),
-        Fault::Alignment(alignment) => ffi::luaL_error(
-            lua,
-            c"alignment %d is not a power of 2".as_ptr(),
-            alignment,
-        ),
+        Fault::Alignment(alignment) => {
+            ffi::luaL_error(lua, c"alignment %d is not a power of 2".as_ptr(), alignment)
+        }
         Fault::Unknown(letter) => {
             let text = ffi::lua_pushfstring(
                 lua,
@@ -106,7 +104,11 @@ unsafe fn pack_value(
     match item.letter {
         b'c' => {
             let value = text(lua, argument);
-            let size = if item.size == 0 { value.len() } else { item.size };
+            let size = if item.size == 0 {
+                value.len()
+            } else {
+                item.size
+            };
             let Some(value) = value.get(..size) else {
                 ffi::luaL_argerror(lua, argument + 1, c"string too short".as_ptr());
                 return 0;

@@ -109,8 +109,18 @@ fn loaded(random: &mut Random, depth: usize) -> String {
 fn metatable(random: &mut Random, depth: usize) -> String {
     let value = any(random, depth);
     let event = random.pick(&[
-        "__index", "__newindex", "__call", "__concat", "__len", "__unm", "__add", "__eq", "__lt",
-        "__le", "__tostring", "__metatable",
+        "__index",
+        "__newindex",
+        "__call",
+        "__concat",
+        "__len",
+        "__unm",
+        "__add",
+        "__eq",
+        "__lt",
+        "__le",
+        "__tostring",
+        "__metatable",
     ]);
     let function = match random.below(4) {
         0 => "{a = 1, err = 'via'}".to_owned(),
@@ -146,7 +156,11 @@ fn metatable(random: &mut Random, depth: usize) -> String {
 /// A statement that may end the script, or go wrong.
 pub(super) fn statement(random: &mut Random) -> String {
     match random.below(6) {
-        0 => format!("local a, b, c = {}, {} t[#t+1] = b", any(random, 1), any(random, 1)),
+        0 => format!(
+            "local a, b, c = {}, {} t[#t+1] = b",
+            any(random, 1),
+            any(random, 1)
+        ),
         1 => format!("KEYS[1] = {} t[#t+1] = KEYS[1]", any(random, 0)),
         2 => random
             .pick(&[
@@ -162,6 +176,9 @@ pub(super) fn statement(random: &mut Random) -> String {
             .to_owned(),
         3 => format!("do local s = {} t[s] = 1 t[s] = nil end", text(random)),
         4 => format!("t.x = {} t[#t+1] = t.x t.x = nil", any(random, 1)),
-        _ => format!("local f = function() return {} end t[#t+1] = f()", any(random, 2)),
+        _ => format!(
+            "local f = function() return {} end t[#t+1] = f()",
+            any(random, 2)
+        ),
     }
 }

@@ -8,10 +8,10 @@ use crate::random::Random;
 /// `redis.call` or `redis.pcall` of a random command; some of its arguments are numbers.
 pub(super) fn call(random: &mut Random) -> String {
     let mut words = calls::call(random);
-    // What depends on the clock is left out.
+    // What depends on the clock or on chance is left out.
     while matches!(
         words[0].to_uppercase().as_str(),
-        "TTL" | "PTTL" | "EXPIRETIME" | "PEXPIRETIME"
+        "TTL" | "PTTL" | "EXPIRETIME" | "PEXPIRETIME" | "ZRANDMEMBER"
     ) {
         words = calls::call(random);
     }
@@ -98,11 +98,7 @@ fn operation(random: &mut Random, depth: usize) -> String {
         2 => format!("#{}", expression(random, depth)),
         3 => {
             let operator = random.pick(&["+", "-", "*", "/", "%", "^"]);
-            format!(
-                "({} {operator} {})",
-                expression(random, 0),
-                number(random)
-            )
+            format!("({} {operator} {})", expression(random, 0), number(random))
         }
         4 => {
             let operator = random.pick(&["<", "<=", ">", ">=", "==", "~="]);
@@ -162,8 +158,22 @@ fn json(random: &mut Random, depth: usize) -> String {
                 "decode_invalid_numbers",
             ]);
             let argument = random.pick(&[
-                "", "nil", "true", "false", "'on'", "'off'", "'null'", "'x'", "3", "14", "0",
-                "true, 2, 5", "1.5", "{}", "1, 2", "1000",
+                "",
+                "nil",
+                "true",
+                "false",
+                "'on'",
+                "'off'",
+                "'null'",
+                "'x'",
+                "3",
+                "14",
+                "0",
+                "true, 2, 5",
+                "1.5",
+                "{}",
+                "1, 2",
+                "1000",
             ]);
             format!("{{cjson.{setter}({argument})}}")
         }
@@ -256,7 +266,9 @@ pub(super) fn table(random: &mut Random, depth: usize) -> String {
             4 => format!(
                 "{{verbatim_string = {{string = {}, format = {}}}}}",
                 mostly(random, text),
-                mostly(random, |random| quoted(random.pick(&["txt", "mkd", "t", "texts"])))
+                mostly(random, |random| quoted(
+                    random.pick(&["txt", "mkd", "t", "texts"])
+                ))
             ),
             _ => format!("{{map = {inner}, double = {}}}", number(random)),
         };

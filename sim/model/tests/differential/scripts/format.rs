@@ -18,10 +18,7 @@ const WRONG: [&str; 10] = [
 
 fn part(random: &mut Random) -> (String, String) {
     match random.below(8) {
-        0 => (
-            random.pick(&WRONG).to_owned(),
-            any(random, 0),
-        ),
+        0 => (random.pick(&WRONG).to_owned(), any(random, 0)),
         1..=4 => {
             let format = random.pick(&NUMBERS).to_owned();
             // The bytes that a letter of a number without one becomes are C's own affair.
