@@ -49,7 +49,7 @@ impl Content {
 impl From<&Slot> for Entry {
     fn from(slot: &Slot) -> Self {
         let content = match &slot.value {
-            Value::Text(text) => Content::Text(text.clone()),
+            Value::Text(text) => Content::Text(text.to_bytes()),
             Value::List(list) => Content::List(list.iter().cloned().collect()),
             Value::Hash(fields) => Content::Hash(
                 fields

@@ -12,11 +12,22 @@ pub(crate) struct Fields {
     positions: HashMap<Vec<u8>, u64>,
     ordered: BTreeMap<u64, (Vec<u8>, Vec<u8>)>,
     next: u64,
+    /// Whether it has outgrown the compact encoding, which it never goes back to.
+    large: bool,
 }
+
+/// The most fields, and the longest fields and values, of a hash in Redis' compact encoding.
+const COMPACT_LENGTH: usize = 512;
+const COMPACT_TEXT: usize = 64;
 
 impl Fields {
     pub(crate) fn len(&self) -> usize {
         self.ordered.len()
+    }
+
+    /// Whether Redis keeps it in the compact encoding, all in one piece.
+    pub(crate) fn is_compact(&self) -> bool {
+        !self.large
     }
 
     pub(crate) fn get(&self, field: &[u8]) -> Option<&Vec<u8>> {
@@ -26,6 +37,7 @@ impl Fields {
 
     /// Sets a field and tells whether it is new. An old field keeps its place.
     pub(crate) fn set(&mut self, field: &[u8], value: Vec<u8>) -> bool {
+        self.large |= field.len().max(value.len()) > COMPACT_TEXT;
         if let Some(entry) = self
             .positions
             .get(field)
@@ -37,6 +49,7 @@ impl Fields {
         self.positions.insert(field.to_vec(), self.next);
         self.ordered.insert(self.next, (field.to_vec(), value));
         self.next += 1;
+        self.large |= self.len() > COMPACT_LENGTH;
         true
     }
 

@@ -175,6 +175,21 @@ impl Keyspace {
         slot
     }
 
+    /// Gives a key another name, or says that it is not there. What had that name goes first, and
+    /// the new name is there before the old one goes: in that order those who wait are served.
+    pub(crate) fn rename(&mut self, from: &[u8], to: &[u8]) -> bool {
+        self.forget_if_expired(from);
+        if from == to || !self.slots.contains_key(from) {
+            return self.slots.contains_key(from);
+        }
+        self.take(to);
+        if let Some(slot) = self.slots.remove(from) {
+            self.put_slot(to, slot);
+            self.touch(from);
+        }
+        true
+    }
+
     /// Takes a key out if its collection has become empty.
     pub(crate) fn drop_if_empty(&mut self, key: &[u8]) {
         if self
@@ -233,7 +248,7 @@ mod tests {
     #[test]
     fn a_key_lives_through_its_last_millisecond() {
         let mut keys = Keyspace::default();
-        keys.put(b"k", Value::Text(b"v".to_vec()));
+        keys.put(b"k", Value::Text(b"v".to_vec().into()));
         if let Some(slot) = keys.slot(b"k") {
             slot.expires_at_ms = Some(100);
         }
@@ -248,7 +263,7 @@ mod tests {
     #[test]
     fn types_are_checked() {
         let mut keys = Keyspace::default();
-        keys.put(b"k", Value::Text(b"v".to_vec()));
+        keys.put(b"k", Value::Text(b"v".to_vec().into()));
         assert_eq!(keys.find::<List>(b"k").unwrap_err(), Refusal::WrongType);
         assert!(keys.find::<List>(b"none").unwrap().is_none());
         keys.find_or_create::<List>(b"l").unwrap();

@@ -53,6 +53,7 @@ mod stream;
 mod support;
 #[cfg(test)]
 mod test_server;
+mod text;
 mod value;
 mod wait;
 mod waiting;

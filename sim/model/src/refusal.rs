@@ -24,6 +24,8 @@ pub(crate) enum Refusal {
     NotPositive,
     #[error("ERR increment or decrement would overflow")]
     Overflow,
+    #[error("ERR increment would produce NaN or Infinity")]
+    FloatOverflow,
     #[error("ERR resulting score is not a number (NaN)")]
     NotANumber,
     #[error("ERR no such key")]

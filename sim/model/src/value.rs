@@ -6,6 +6,7 @@ use crate::fields::Fields;
 use crate::set::Set;
 use crate::sorted_set::SortedSet;
 use crate::stream::Stream;
+use crate::text::Text;
 
 /// A list value.
 pub(crate) type List = VecDeque<Vec<u8>>;
@@ -13,7 +14,7 @@ pub(crate) type List = VecDeque<Vec<u8>>;
 /// What a key holds.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
-    Text(Vec<u8>),
+    Text(Text),
     List(List),
     Hash(Fields),
     Set(Set),
@@ -69,7 +70,7 @@ macro_rules! kind {
     };
 }
 
-kind!(Vec<u8>, Text);
+kind!(Text, Text);
 kind!(List, List);
 kind!(Fields, Hash);
 kind!(Set, Set);

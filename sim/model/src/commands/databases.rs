@@ -1,7 +1,7 @@
 //! Commands about the numbered databases.
 
 use super::{Entry, data};
-use crate::arguments::integer;
+use crate::arguments::{integer, is};
 use crate::number;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
@@ -14,6 +14,7 @@ pub(super) const COMMANDS: &[Entry] = &[
         Ok(Reply::ok())
     }),
     data("move", relocate),
+    data("copy", copy),
     data("swapdb", swap),
 ];
 
@@ -40,6 +41,43 @@ fn relocate(state: &mut State, argv: &[&[u8]]) -> Answer {
         state.in_database(target, |state| state.keys.put_slot(key, slot));
     }
     Ok(Reply::Integer(1))
+}
+
+fn copy(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let (from, to) = (argv[1], argv[2]);
+    let (mut target, mut replace) = (state.selected(), false);
+    let mut options = argv[3..].iter();
+    while let Some(option) = options.next() {
+        if is(option, "replace") {
+            replace = true;
+        } else if is(option, "db") {
+            let number = integer(options.next().ok_or(Refusal::Syntax)?)?;
+            if i32::try_from(number).is_err() {
+                return Err(Refusal::Text(
+                    "ERR value is out of range, value must between -2147483648 and 2147483647",
+                ));
+            }
+            target = database(number)?;
+        } else {
+            return Err(Refusal::Syntax);
+        }
+    }
+    if target == state.selected() && from == to {
+        return Err(Refusal::Text(
+            "ERR source and destination objects are the same",
+        ));
+    }
+    let Some(slot) = state.keys.slot(from).cloned() else {
+        return Ok(Reply::from(false));
+    };
+    let copied = state.in_database(target, |state| {
+        let free = replace || !state.keys.contains(to);
+        if free {
+            state.keys.put_slot(to, slot);
+        }
+        free
+    });
+    Ok(Reply::from(copied))
 }
 
 fn swap(state: &mut State, argv: &[&[u8]]) -> Answer {
@@ -89,6 +127,42 @@ mod tests {
             "redis.call('SELECT', 3) redis.call('SET', 'k', 'three') return redis.call('GET', 'k')";
         server.expect_script(script, "$5 three");
         server.expect("GET k", "$4 zero");
+    }
+
+    #[test]
+    fn keys_are_copied() {
+        const SAME: &str = "-ERR source and destination objects are the same";
+        let mut server = TestServer::new();
+        server.run("SET k v EX 100");
+        server.run("RPUSH l a");
+        for (command, reply) in [
+            ("COPY k k", SAME),
+            ("COPY none none", SAME),
+            ("COPY k k DB 0 REPLACE", SAME),
+            ("COPY k x DB 99", "-ERR DB index is out of range"),
+            ("COPY k x DB -1", "-ERR DB index is out of range"),
+            (
+                "COPY k x DB x",
+                "-ERR value is not an integer or out of range",
+            ),
+            (
+                "COPY k x DB 99999999999",
+                "-ERR value is out of range, value must between -2147483648 and 2147483647",
+            ),
+            ("COPY k x DB", "-ERR syntax error"),
+            ("COPY k x BOGUS", "-ERR syntax error"),
+            ("COPY none x", ":0"),
+            ("COPY k x", ":1"),
+            ("TTL x", ":100"),
+            ("COPY k l", ":0"),
+            ("COPY k l REPLACE", ":1"),
+            ("TYPE l", "+string"),
+            ("COPY k k DB 1", ":1"),
+            ("COPY k k DB 1", ":0"),
+            ("COPY k x DB 1 DB 2", ":1"),
+        ] {
+            server.expect(command, reply);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Entry, data, wrong_arity};
 use crate::arguments::integer;
 use crate::fields::Fields;
-use crate::number;
+use crate::number::{self, LongDouble};
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
@@ -23,6 +23,7 @@ pub(super) const COMMANDS: &[Entry] = &[
     data("hexists", exists),
     data("hstrlen", value_length),
     data("hincrby", add),
+    data("hincrbyfloat", add_float),
     data("hgetall", all),
     data("hkeys", |state, argv| list(state, argv, |field, _| field)),
     data("hvals", |state, argv| list(state, argv, |_, value| value)),
@@ -85,9 +86,9 @@ fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
     let removed = argv[2..].iter().filter(|field| fields.remove(field));
     let removed = removed.count();
     if removed > 0 {
+        state.keys.drop_if_empty(argv[1]);
         state.keys.touch(argv[1]);
     }
-    state.keys.drop_if_empty(argv[1]);
     Ok(Reply::count(removed))
 }
 
@@ -117,6 +118,24 @@ fn add(state: &mut State, argv: &[&[u8]]) -> Answer {
     fields.set(argv[2], new.to_string().into_bytes());
     state.keys.touch(argv[1]);
     Ok(Reply::Integer(new))
+}
+
+fn add_float(state: &mut State, argv: &[&[u8]]) -> Answer {
+    let amount = LongDouble::parse(argv[3]).ok_or(Refusal::NotFloat)?;
+    if amount.is_infinite() {
+        return Err(Refusal::Text("ERR value is NaN or Infinity"));
+    }
+    let old = match value(state, argv)? {
+        Some(text) => {
+            LongDouble::parse(text).ok_or(Refusal::Text("ERR hash value is not a float"))?
+        }
+        None => LongDouble::ZERO,
+    };
+    let new = old.plus(amount).ok_or(Refusal::FloatOverflow)?.to_string();
+    let fields = state.keys.find_or_create::<Fields>(argv[1])?;
+    fields.set(argv[2], new.clone().into_bytes());
+    state.keys.touch(argv[1]);
+    Ok(Reply::bulk(new))
 }
 
 fn list(
@@ -179,6 +198,48 @@ mod tests {
             ("HGET str f", WRONG_TYPE),
             ("HSET str f v", WRONG_TYPE),
             ("HDEL str f", WRONG_TYPE),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn scanning() {
+        let mut server = TestServer::new();
+        server.run("HSET h f 1 g 2");
+        server.run("SET str v");
+        for (command, reply) in [
+            ("HSCAN str 0", WRONG_TYPE),
+            ("HSCAN str x", "-ERR invalid cursor"),
+            ("HSCAN none 0 BOGUS", "*2 $1 0 *0"),
+            ("HSCAN h 0 COUNT 0", "-ERR syntax error"),
+            ("HSCAN h 0 NOVALUES", "-ERR syntax error"),
+            ("HSCAN h 17", "*2 $1 0 *4 $1 f $1 1 $1 g $1 2"),
+            ("HSCAN h 0 MATCH f COUNT 1", "*2 $1 0 *2 $1 f $1 1"),
+        ] {
+            server.expect(command, reply);
+        }
+    }
+
+    #[test]
+    fn floats() {
+        let mut server = TestServer::new();
+        for (command, reply) in [
+            ("HINCRBYFLOAT h f 1.5", "$3 1.5"),
+            ("HINCRBYFLOAT h f 0.1", "$3 1.6"),
+            ("HINCRBYFLOAT h f x", "-ERR value is not a valid float"),
+            ("HINCRBYFLOAT h f inf", "-ERR value is NaN or Infinity"),
+            ("HSET h g abc i inf", ":2"),
+            ("HINCRBYFLOAT h g 1", "-ERR hash value is not a float"),
+            (
+                "HINCRBYFLOAT h i 1",
+                "-ERR increment would produce NaN or Infinity",
+            ),
+            ("HINCRBYFLOAT none f inf", "-ERR value is NaN or Infinity"),
+            ("EXISTS none", ":0"),
+            ("SET str v", "+OK"),
+            ("HINCRBYFLOAT str f 1", WRONG_TYPE),
+            ("HINCRBYFLOAT str f x", "-ERR value is not a valid float"),
         ] {
             server.expect(command, reply);
         }

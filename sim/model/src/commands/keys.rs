@@ -24,6 +24,7 @@ pub(super) const COMMANDS: &[Entry] = &[
     }),
     data("keys", keys),
     data("scan", scan),
+    data("randomkey", random),
     data("type", kind),
     data("exists", exists),
     data("touch", exists),
@@ -65,6 +66,13 @@ fn scan(state: &mut State, argv: &[&[u8]]) -> Answer {
     Ok(scanned(found.map(|(key, _)| Reply::bulk(key))))
 }
 
+fn random(state: &mut State, _: &[&[u8]]) -> Answer {
+    let number = state.keys.iter().count();
+    let chosen = state.random.below(number);
+    let key = state.keys.iter().nth(chosen);
+    Ok(Reply::bulk_or_nil(key.map(|(key, _)| key.to_vec())))
+}
+
 fn kind(state: &mut State, argv: &[&[u8]]) -> Answer {
     let kind = state
         .keys
@@ -86,17 +94,10 @@ fn delete(state: &mut State, argv: &[&[u8]]) -> Answer {
 }
 
 fn rename(state: &mut State, argv: &[&[u8]]) -> Answer {
-    if !state.keys.contains(argv[1]) {
-        return Err(Refusal::NoSuchKey);
+    match state.keys.rename(argv[1], argv[2]) {
+        true => Ok(Reply::ok()),
+        false => Err(Refusal::NoSuchKey),
     }
-    if argv[1] != argv[2]
-        && let Some(slot) = state.keys.take(argv[1])
-    {
-        // The new name is free for a moment: who waits for it is served.
-        state.keys.take(argv[2]);
-        state.keys.put_slot(argv[2], slot);
-    }
-    Ok(Reply::ok())
 }
 
 fn rename_to_new(state: &mut State, argv: &[&[u8]]) -> Answer {
@@ -112,6 +113,7 @@ fn rename_to_new(state: &mut State, argv: &[&[u8]]) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use crate::Reply;
     use crate::test_server::TestServer;
 
     #[test]
@@ -162,6 +164,14 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_chosen() {
+        let mut server = TestServer::new();
+        server.expect("RANDOMKEY", "$-1");
+        server.run("SET one v");
+        server.expect("RANDOMKEY", "$3 one");
+    }
+
+    #[test]
     fn renaming_keeps_the_expiry() {
         let mut server = TestServer::new();
         server.run("SET a v PX 1000");
@@ -173,5 +183,24 @@ mod tests {
         server.expect("RENAMENX b c", ":1");
         server.expect("RENAME a b", "-ERR no such key");
         server.expect("RENAMENX a b", "-ERR no such key");
+    }
+
+    #[test]
+    fn a_renamed_key_comes_into_being() {
+        let mut server = TestServer::new();
+        let (waiter, watcher) = (server.connect(), server.connect());
+        let words = |call: &'static str| call.split(' ').map(str::as_bytes).collect::<Vec<_>>();
+        server.run("XADD s 1-1 a 1");
+        assert_eq!(server.call(waiter, &words("BLPOP to 0")), None);
+        server.call(watcher, &words("WATCH s"));
+        server.run("SET to v");
+        server.run("RPUSH from a");
+        server.expect("RENAME s s", "+OK");
+        server.expect("RENAME from to", "+OK");
+        let served = vec![(waiter, Reply::bulks(["to", "a"]))];
+        assert_eq!(server.take_replies(), served);
+        server.call(watcher, &words("MULTI"));
+        let executed = server.call(watcher, &words("EXEC"));
+        assert_eq!(executed, Some(Reply::Array(vec![])));
     }
 }

@@ -1,9 +1,14 @@
 //! The commands: one file per family, and what finds them.
 
+mod bit_combine;
+mod bit_fields;
+mod bits;
 mod clients;
+mod combine_request;
 mod connection;
 mod databases;
 mod expiry;
+mod hash_scan;
 mod hashes;
 mod introspection;
 mod key_positions;
@@ -11,6 +16,9 @@ mod keys;
 mod list_ends;
 mod list_items;
 mod list_wait;
+#[cfg(test)]
+mod modified_keys;
+mod objects;
 mod pop_request;
 mod pubsub;
 mod random_choice;
@@ -32,6 +40,9 @@ pub(crate) mod stream_wait;
 mod stream_write;
 mod strings;
 pub(crate) mod table;
+mod text_common;
+mod text_lifetime;
+mod text_range;
 mod text_set;
 mod transactions;
 mod zset_combine;
@@ -44,6 +55,7 @@ mod zset_write;
 
 use crate::arguments::shown;
 use crate::refusal::{Answer, Refusal};
+use crate::reply::Reply;
 use crate::script::Engine;
 use crate::state::{Profile, State};
 pub(crate) use table::Command;
@@ -92,16 +104,21 @@ const fn scripting(name: &'static str, run: ScriptingRun) -> Entry {
 }
 
 const FAMILIES: &[&[Entry]] = &[
+    bit_combine::COMMANDS,
+    bit_fields::COMMANDS,
+    bits::COMMANDS,
     clients::COMMANDS,
     connection::COMMANDS,
     databases::COMMANDS,
     expiry::COMMANDS,
+    hash_scan::COMMANDS,
     hashes::COMMANDS,
     introspection::COMMANDS,
     keys::COMMANDS,
     list_ends::COMMANDS,
     list_items::COMMANDS,
     list_wait::COMMANDS,
+    objects::COMMANDS,
     pubsub::COMMANDS,
     replication::COMMANDS,
     scripting::COMMANDS,
@@ -118,6 +135,9 @@ const FAMILIES: &[&[Entry]] = &[
     stream_trim::COMMANDS,
     stream_write::COMMANDS,
     strings::COMMANDS,
+    text_common::COMMANDS,
+    text_lifetime::COMMANDS,
+    text_range::COMMANDS,
     text_set::COMMANDS,
     transactions::COMMANDS,
     zset_combine::COMMANDS,
@@ -203,6 +223,12 @@ pub(crate) fn unknown(argv: &[&[u8]]) -> Refusal {
     Refusal::Line(format!(
         "ERR unknown command '{name}', with args beginning with: {arguments}"
     ))
+}
+
+/// A text for people, line by line.
+fn help(lines: &[&str]) -> Reply {
+    let lines = lines.iter().map(|line| Reply::Status((*line).to_owned()));
+    Reply::Array(lines.collect())
 }
 
 /// The error for a wrong number of arguments of a command or of its subcommand.

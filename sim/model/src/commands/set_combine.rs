@@ -65,13 +65,24 @@ fn together(sets: &[Set]) -> Set {
     collect(sets.iter().flat_map(Set::iter))
 }
 
-/// The members of the first set that no other has.
+/// The members of the first set that no other has. Redis chooses between two ways, after which
+/// the encoding can differ: to look each member up in all other sets, or to remove from a copy
+/// what is in them.
 fn apart(sets: &[Set]) -> Set {
     let Some((first, others)) = sets.split_first() else {
         return Set::default();
     };
-    let members = first.iter();
-    collect(members.filter(|member| !others.iter().any(|set| set.contains(member))))
+    let there = sets.iter().filter(|set| set.len() > 0).count();
+    let all: usize = sets.iter().map(Set::len).sum();
+    if first.len() * there / 2 <= all {
+        let members = first.iter();
+        return collect(members.filter(|member| !others.iter().any(|set| set.contains(member))));
+    }
+    let mut left = collect(first.iter());
+    for member in others.iter().flat_map(Set::iter) {
+        left.remove(&member);
+    }
+    left
 }
 
 fn collect(members: impl IntoIterator<Item = Vec<u8>>) -> Set {

@@ -1,6 +1,7 @@
 //! Members of a set that Redis chooses at random.
 
-use super::{Entry, data, random_choice};
+use super::random_choice::{self, choose, different};
+use super::{Entry, data};
 use crate::arguments::count;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
@@ -19,8 +20,12 @@ fn pop(state: &mut State, argv: &[&[u8]]) -> Answer {
     let Some(set) = state.keys.find::<Set>(argv[1])? else {
         return Ok(wanted.map_or(Reply::Nil, |_| shape.set(vec![])));
     };
-    let (length, random) = (set.len(), &mut state.random);
-    let popped = random_choice::different(random, set.iter(), length, wanted.unwrap_or(1));
+    let popped = different(
+        &mut state.random,
+        set.iter(),
+        set.len(),
+        wanted.unwrap_or(1),
+    );
     for member in &popped {
         set.remove(member);
     }
@@ -45,12 +50,10 @@ fn show(state: &mut State, argv: &[&[u8]]) -> Answer {
         return Ok(wanted.map_or(Reply::Nil, |_| Reply::Array(vec![])));
     };
     let random = &mut state.random;
-    let Some(wanted) = wanted else {
-        let member = random_choice::different(random, set.iter(), set.len(), 1).pop();
-        return Ok(Reply::bulk_or_nil(member));
-    };
-    let chosen = random_choice::choose(random, set.iter(), set.len(), wanted, "SRANDMEMBER")?;
-    Ok(Reply::bulks(chosen))
+    Ok(match wanted {
+        Some(wanted) => Reply::bulks(choose(random, set.iter(), set.len(), wanted)?),
+        None => Reply::bulk_or_nil(different(random, set.iter(), set.len(), 1).pop()),
+    })
 }
 
 #[cfg(test)]
@@ -88,8 +91,8 @@ mod tests {
             ),
             (
                 "SRANDMEMBER s -9223372036854775807",
-                "-ERR leaseline-redis-model does not support SRANDMEMBER with \
-                 -9223372036854775807",
+                "-ERR leaseline-redis-model does not support a random choice with \
+                 9223372036854775807 repetitions",
             ),
             ("SRANDMEMBER s 1 2", "-ERR syntax error"),
             ("SRANDMEMBER s 0", "*0"),

@@ -1,6 +1,6 @@
 //! Consumer groups of streams: `XGROUP`.
 
-use super::{Entry, data};
+use super::{Entry, data, help};
 use crate::arguments::{integer, is, shown, stream_id};
 use crate::keyspace::Keyspace;
 use crate::refusal::{Answer, Refusal};
@@ -36,12 +36,6 @@ const HELP: &[&str] = &[
     "HELP",
     "    Prints this help.",
 ];
-
-/// A text for people, line by line.
-pub(super) fn help(lines: &[&str]) -> Reply {
-    let lines = lines.iter().map(|line| Reply::Status((*line).to_owned()));
-    Reply::Array(lines.collect())
-}
 
 /// The error for options that a subcommand does not have.
 pub(super) fn wrong_options(argv: &[&[u8]]) -> Refusal {

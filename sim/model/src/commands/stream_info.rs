@@ -1,8 +1,8 @@
 //! What streams, their groups and consumers are like: `XINFO`.
 
-use super::stream_group::{help, no_group, wrong_options};
+use super::stream_group::{no_group, wrong_options};
 use super::stream_range::entry;
-use super::{Entry, data};
+use super::{Entry, data, help};
 use crate::arguments::{integer, is};
 use crate::keyspace::Keyspace;
 use crate::refusal::{Answer, Refusal};

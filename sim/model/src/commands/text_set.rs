@@ -1,14 +1,18 @@
 //! `SET` and the commands that are short for one of its forms.
 
+use std::slice::Iter;
+
 use super::{Entry, data, wrong_arity};
 use crate::arguments::{integer, is};
 use crate::keyspace::Slot;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::state::State;
+use crate::text::Text;
 use crate::value::Value;
 
 use super::expiry::Unit;
+use super::strings::bulk_or_nil;
 
 pub(super) const COMMANDS: &[Entry] = &[
     data("set", set),
@@ -21,7 +25,13 @@ pub(super) const COMMANDS: &[Entry] = &[
     }),
     data("getset", swap),
     data("getdel", take),
-    data("mset", set_many),
+    data("mset", |state, argv| {
+        set_many(state, argv, "mset", false)?;
+        Ok(Reply::ok())
+    }),
+    data("msetnx", |state, argv| {
+        set_many(state, argv, "msetnx", true).map(Reply::from)
+    }),
     data("mget", get_many),
 ];
 
@@ -33,7 +43,7 @@ enum Only {
 
 /// When a key set by `SET` ends, before the number is read.
 #[derive(Debug, Clone, Copy)]
-struct End<'a> {
+pub(super) struct End<'a> {
     text: &'a [u8],
     unit: Unit,
     absolute: bool,
@@ -55,6 +65,35 @@ const ENDS: [(&str, Unit, bool); 4] = [
     ("PXAT", Unit::Milliseconds, true),
 ];
 
+impl<'a> End<'a> {
+    /// Reads one from its word on. The same option twice is allowed and the last one counts; two
+    /// different are not.
+    pub(super) fn parse(
+        word: &[u8],
+        rest: &mut Iter<'_, &'a [u8]>,
+        before: Option<Self>,
+    ) -> Result<Self, Refusal> {
+        let (word, unit, absolute) = ENDS
+            .into_iter()
+            .find(|(name, ..)| is(word, name))
+            .ok_or(Refusal::Syntax)?;
+        if before.is_some_and(|end| end.word != word) {
+            return Err(Refusal::Syntax);
+        }
+        Ok(End {
+            text: rest.next().ok_or(Refusal::Syntax)?,
+            unit,
+            absolute,
+            word,
+        })
+    }
+
+    /// The absolute millisecond.
+    pub(super) fn ms(&self, now_ms: i64, command: &'static str) -> Result<i64, Refusal> {
+        end_ms(self.text, self.unit, self.absolute, now_ms, command)
+    }
+}
+
 impl<'a> Options<'a> {
     fn parse(words: &[&'a [u8]]) -> Result<Self, Refusal> {
         let mut found = Options::default();
@@ -68,21 +107,10 @@ impl<'a> Options<'a> {
                 found.get = true;
             } else if is(word, "KEEPTTL") && found.end.is_none() {
                 found.keep = true;
+            } else if found.keep {
+                return Err(Refusal::Syntax);
             } else {
-                let (word, unit, absolute) = ENDS
-                    .into_iter()
-                    .find(|(name, ..)| is(word, name))
-                    .ok_or(Refusal::Syntax)?;
-                // The same option twice is allowed and the last one counts; two different are not.
-                if found.keep || found.end.is_some_and(|end| end.word != word) {
-                    return Err(Refusal::Syntax);
-                }
-                found.end = Some(End {
-                    text: words.next().ok_or(Refusal::Syntax)?,
-                    unit,
-                    absolute,
-                    word,
-                });
+                found.end = Some(End::parse(word, &mut words, found.end)?);
             }
         }
         Ok(found)
@@ -114,11 +142,11 @@ fn set(state: &mut State, argv: &[&[u8]]) -> Answer {
     let options = Options::parse(&argv[3..])?;
     let now = state.time.now_ms();
     let mut expires_at_ms = match options.end {
-        Some(end) => Some(end_ms(end.text, end.unit, end.absolute, now, "set")?),
+        Some(end) => Some(end.ms(now, "set")?),
         None => None,
     };
     let old = if options.get {
-        Reply::bulk_or_nil(state.keys.find::<Vec<u8>>(argv[1])?.cloned())
+        bulk_or_nil(state.keys.find::<Text>(argv[1])?)
     } else {
         Reply::Nil
     };
@@ -134,7 +162,7 @@ fn set(state: &mut State, argv: &[&[u8]]) -> Answer {
     if options.keep {
         expires_at_ms = present.and_then(|slot| slot.expires_at_ms);
     }
-    let value = Value::Text(argv[2].to_vec());
+    let value = Value::Text(Text::from(argv[2]));
     state.keys.put_slot(
         argv[1],
         Slot {
@@ -148,7 +176,7 @@ fn set(state: &mut State, argv: &[&[u8]]) -> Answer {
 fn set_new(state: &mut State, argv: &[&[u8]]) -> Answer {
     let free = !state.keys.contains(argv[1]);
     if free {
-        state.keys.put(argv[1], Value::Text(argv[2].to_vec()));
+        state.keys.put(argv[1], Value::Text(Text::from(argv[2])));
     }
     Ok(Reply::from(free))
 }
@@ -157,40 +185,49 @@ fn set_expiring(state: &mut State, argv: &[&[u8]], name: &'static str, unit: Uni
     let now = state.time.now_ms();
     let slot = Slot {
         expires_at_ms: Some(end_ms(argv[2], unit, false, now, name)?),
-        value: Value::Text(argv[3].to_vec()),
+        value: Value::Text(Text::from(argv[3])),
     };
     state.keys.put_slot(argv[1], slot);
     Ok(Reply::ok())
 }
 
 fn swap(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let old = state.keys.find::<Vec<u8>>(argv[1])?.cloned();
-    state.keys.put(argv[1], Value::Text(argv[2].to_vec()));
-    Ok(Reply::bulk_or_nil(old))
+    let old = bulk_or_nil(state.keys.find::<Text>(argv[1])?);
+    state.keys.put(argv[1], Value::Text(Text::from(argv[2])));
+    Ok(old)
 }
 
 fn take(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let value = state.keys.find::<Vec<u8>>(argv[1])?.cloned();
+    let value = bulk_or_nil(state.keys.find::<Text>(argv[1])?);
     state.keys.take(argv[1]);
-    Ok(Reply::bulk_or_nil(value))
+    Ok(value)
 }
 
-fn set_many(state: &mut State, argv: &[&[u8]]) -> Answer {
+/// Tells whether it set them: if all have to be new, one that is there keeps all from being set.
+fn set_many(
+    state: &mut State,
+    argv: &[&[u8]],
+    name: &str,
+    only_new: bool,
+) -> Result<bool, Refusal> {
     let (pairs, rest) = argv[1..].as_chunks::<2>();
     if !rest.is_empty() {
-        return Err(wrong_arity("mset"));
+        return Err(wrong_arity(name));
+    }
+    if only_new && pairs.iter().any(|[key, _]| state.keys.contains(key)) {
+        return Ok(false);
     }
     for [key, value] in pairs {
-        state.keys.put(key, Value::Text(value.to_vec()));
+        state.keys.put(key, Value::Text(Text::from(*value)));
     }
-    Ok(Reply::ok())
+    Ok(true)
 }
 
 /// Answers nil for a value of another type, where `GET` refuses it.
 fn get_many(state: &mut State, argv: &[&[u8]]) -> Answer {
     let values = argv[1..].iter().map(|key| {
-        let found = state.keys.find::<Vec<u8>>(key);
-        Reply::bulk_or_nil(found.ok().flatten().cloned())
+        let found = state.keys.find::<Text>(key);
+        bulk_or_nil(found.ok().flatten())
     });
     Ok(Reply::Array(values.collect()))
 }

@@ -1,7 +1,8 @@
 //! Sorted sets: all members in some order, or some at random.
 
+use super::random_choice::{check_pairs, choose, count, different};
 use super::scan_request::{ScanRequest, cursor, scanned};
-use super::{Entry, data, random_choice};
+use super::{Entry, data};
 use crate::arguments::is;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
@@ -43,26 +44,23 @@ fn random(state: &mut State, argv: &[&[u8]]) -> Answer {
         let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
             return Ok(Reply::Nil);
         };
-        let chosen = state.random.below(set.len());
-        let member = set.iter().nth(chosen);
+        let member = different(&mut state.random, set.iter(), set.len(), 1).pop();
         return Ok(member.map_or(Reply::Nil, |(member, _)| Reply::bulk(member)));
     };
-    let count = random_choice::count(text)?;
+    let count = count(text)?;
     let with_scores = match &argv[3..] {
         [] => false,
         [word] if is(word, "withscores") => true,
         _ => return Err(Refusal::Syntax),
     };
-    if with_scores && count.unsigned_abs() > i64::MAX as u64 / 2 {
-        return Err(Refusal::Text("ERR value is out of range"));
+    if with_scores {
+        check_pairs(count)?;
     }
     let shape = state.shape();
     let Some(set) = state.keys.find::<SortedSet>(argv[1])? else {
         return Ok(Reply::Array(vec![]));
     };
-    let random = &mut state.random;
-    let members = random_choice::choose(random, set.iter(), set.len(), count, "ZRANDMEMBER")?;
-    let members = members.into_iter();
+    let members = choose(&mut state.random, set.iter(), set.len(), count)?.into_iter();
     Ok(match with_scores {
         true => {
             shape.pairs(members.map(|(member, score)| (Reply::bulk(member), shape.double(score))))
@@ -136,8 +134,8 @@ mod tests {
             ),
             (
                 "ZRANDMEMBER z -9223372036854775807",
-                "-ERR leaseline-redis-model does not support ZRANDMEMBER with \
-                 -9223372036854775807",
+                "-ERR leaseline-redis-model does not support a random choice with \
+                 9223372036854775807 repetitions",
             ),
         ] {
             server.expect(command, reply);

@@ -1,11 +1,15 @@
 //! Numbers as Redis, C and Lua read and write them.
 //!
 //! Three formats matter and must not be mixed up: `%.17g` (arguments from scripts and scores of
-//! 7.0), `%.14g` (Lua's own `tostring`, JSON) and the shortest text that reads back (7.2).
+//! 7.0), `%.14g` (Lua's own `tostring`, JSON) and the shortest text that reads back (7.2). Two
+//! commands calculate in C's `long double` and have its digits.
 
+mod big_integer;
+mod long_double;
 mod read;
 mod write;
 
+pub(crate) use long_double::LongDouble;
 pub(crate) use read::{is_space, parse_integer, parse_score, strtod};
 pub(crate) use write::{format_g, format_shortest};
 

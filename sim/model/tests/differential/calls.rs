@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::calls_hashes;
+use crate::calls_keys;
 use crate::calls_lists;
 use crate::calls_sets;
 use crate::calls_streams;
+use crate::calls_strings;
 use crate::calls_zsets;
 use crate::random::Random;
 
@@ -49,82 +52,18 @@ use Slot::{
     LongMember, Many, Maybe, Member, Perhaps, Score, Timeout, Value, Word,
 };
 
-const EXPIRE_OPTIONS: &[&str] = &["NX", "XX", "GT", "LT", "nx", "ZZ"];
-
 /// A command's name and what it is called with.
 pub(crate) type Form = (&'static str, &'static [Slot]);
 
 /// The forms of calls, one list per family of commands.
 const FAMILIES: &[&[Form]] = &[
-    COMMANDS,
+    calls_hashes::COMMANDS,
+    calls_keys::COMMANDS,
     calls_lists::COMMANDS,
     calls_sets::COMMANDS,
     calls_streams::COMMANDS,
+    calls_strings::COMMANDS,
     calls_zsets::COMMANDS,
-];
-
-/// Without `DBSIZE`: a real server counts expired keys until it sweeps them.
-const COMMANDS: &[Form] = &[
-    ("APPEND", &[Key, Value]),
-    ("DECR", &[Key]),
-    ("DECRBY", &[Key, Integer]),
-    ("DEL", &[Many(&[Key])]),
-    ("ECHO", &[Value]),
-    ("EXISTS", &[Many(&[Key])]),
-    ("EXPIRE", &[Key, Lifetime, Maybe(EXPIRE_OPTIONS)]),
-    (
-        "EXPIREAT",
-        &[Key, Instant, Maybe(EXPIRE_OPTIONS), Maybe(EXPIRE_OPTIONS)],
-    ),
-    ("EXPIRETIME", &[Key]),
-    ("GET", &[Key]),
-    ("GETDEL", &[Key]),
-    ("GETSET", &[Key, Value]),
-    ("HDEL", &[Key, Many(&[Field])]),
-    ("HEXISTS", &[Key, Field]),
-    ("HGET", &[Key, Field]),
-    ("HGETALL", &[Key]),
-    ("HINCRBY", &[Key, Field, Integer]),
-    ("HKEYS", &[Key]),
-    ("HLEN", &[Key]),
-    ("HMGET", &[Key, Many(&[Field])]),
-    ("HMSET", &[Key, Many(&[Field, Value])]),
-    ("HSET", &[Key, Many(&[Field, Value])]),
-    ("HSETNX", &[Key, Field, Value]),
-    ("HSTRLEN", &[Key, Field]),
-    ("HVALS", &[Key]),
-    ("INCR", &[Key]),
-    ("INCRBY", &[Key, Integer]),
-    ("MGET", &[Many(&[Key])]),
-    ("MSET", &[Many(&[Key, Value])]),
-    ("PERSIST", &[Key]),
-    ("PEXPIRE", &[Key, Lifetime, Maybe(EXPIRE_OPTIONS)]),
-    ("PEXPIREAT", &[Key, Instant]),
-    ("PEXPIRETIME", &[Key]),
-    ("PING", &[Perhaps(&[Value])]),
-    ("PSETEX", &[Key, Lifetime, Value]),
-    ("PTTL", &[Key]),
-    ("RENAME", &[Key, Key]),
-    ("RENAMENX", &[Key, Key]),
-    (
-        "SET",
-        &[
-            Key,
-            Value,
-            Maybe(&["NX", "XX", "xx", "BOGUS"]),
-            Perhaps(&[Word(&["EX", "PX", "px"]), Lifetime]),
-            Maybe(&["GET", "KEEPTTL", "keepttl", "EX"]),
-            Perhaps(&[Word(&["EXAT", "PXAT", "GET"]), Instant]),
-        ],
-    ),
-    ("SET", &[Key, Value]),
-    ("SETEX", &[Key, Lifetime, Value]),
-    ("SETNX", &[Key, Value]),
-    ("STRLEN", &[Key]),
-    ("TOUCH", &[Many(&[Key])]),
-    ("TTL", &[Key]),
-    ("TYPE", &[Key]),
-    ("UNLINK", &[Many(&[Key])]),
 ];
 
 pub(crate) const KEYS: [&str; 5] = ["k1", "k2", "k3", "k4", ""];

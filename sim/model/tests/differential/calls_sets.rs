@@ -1,4 +1,4 @@
-//! Random calls on sets. What Redis chooses or orders at random is left out.
+//! Calls on sets.
 
 use crate::calls::Form;
 use crate::calls::Slot::{Field, Key, Many, Maybe, Perhaps, Word};
@@ -25,10 +25,37 @@ pub(crate) const COMMANDS: &[Form] = &[
     ("SMISMEMBER", &[Key, Many(&[Field])]),
     ("SMOVE", &[Key, Key, Field]),
     ("SMOVE", &[Key, Key, Word(INTEGERS)]),
-    ("SPOP", &[Key, Word(&["0", "0", "-1", "x"])]),
+    ("SMEMBERS", &[Key]),
+    ("SDIFF", &[Many(&[Key])]),
+    ("SINTER", &[Many(&[Key])]),
+    ("SUNION", &[Many(&[Key])]),
+    (
+        "SPOP",
+        &[Key, Perhaps(&[Word(&["1", "2", "0", "-1", "x"])])],
+    ),
     (
         "SRANDMEMBER",
-        &[Key, Word(&["0", "-9223372036854775808", "x"])],
+        &[
+            Key,
+            Perhaps(&[Word(&[
+                "1",
+                "2",
+                "100",
+                "-3",
+                "0",
+                "-9223372036854775808",
+                "x",
+            ])]),
+        ],
+    ),
+    (
+        "SSCAN",
+        &[
+            Key,
+            Word(&["0", "0", "x"]),
+            Perhaps(&[Word(&["MATCH", "match", "X"]), Word(&["a*", "*", "[12]"])]),
+            Perhaps(&[Word(&["COUNT", "count"]), Word(&["100", "0", "x"])]),
+        ],
     ),
     ("SREM", &[Key, Many(&[Field])]),
     ("SREM", &[Key, Many(&[Word(INTEGERS)])]),

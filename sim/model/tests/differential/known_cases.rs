@@ -183,6 +183,30 @@ pub(crate) const WAITING: &[Case] = &[
     ],
 ];
 
+/// A sorted set leaves the compact encoding, and with it the rule that no zero is negative, with
+/// its 129th member or a long one, and does not come back.
+pub(crate) const GROWING: Case = &[
+    (
+        1,
+        "EVAL for\ti=1,128\tdo\tredis.call('ZADD','k','-0',i)end 0",
+    ),
+    (1, "ZSCORE k 128"),
+    (1, "ZADD k -0 129"),
+    (1, "ZRANGE k 0 -1 WITHSCORES"),
+    (1, "ZRANGEBYLEX k [12 (2"),
+    (1, "ZREVRANGEBYLEX k + [9 LIMIT 1 3"),
+    (1, "ZREMRANGEBYRANK k 2 -1"),
+    (1, "ZADD k -0 x"),
+    (1, "ZRANGE k 0 -1 WITHSCORES"),
+    (1, "ZUNIONSTORE l 1 k"),
+    (1, "ZRANGE l 0 -1 WITHSCORES"),
+    (1, "ZRANGESTORE m k 0 -1"),
+    (1, "ZRANGE m 0 -1 WITHSCORES"),
+    (1, "ZINCRBY k 0 x"),
+    (1, "ZADD k CH 0 x"),
+    (1, "ZSCORE k x"),
+];
+
 /// A change of `k` or `d`, after something else was done: whether it breaks a watch.
 pub(crate) const WATCHED: &[(&str, &str)] = &[
     ("RPUSH k a b a", "RPUSH k x"),

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use leaseline_redis_model::{ClientId, Clock, Options, Profile, Protocol, Reply, Server};
 
-use crate::chance;
 use crate::keys;
 use crate::real_server::RealServer;
 use crate::steps::{Difference, Played, Step};
 use crate::times;
+use crate::unordered;
 use crate::wire::Wire;
 
 /// How long [`Step::Pause`] takes.
@@ -237,12 +237,31 @@ impl Pair {
             Err(error) => format!("({error})").into_bytes(),
         };
         // A greeting tells the number of the connection.
-        let same = times::same_reply(argv, wire.protocol, &real, &model)
-            || chance::same_reply(argv, &real, &model);
-        if greeting || same {
+        if greeting || times::same_reply(argv, wire.protocol, &real, &model) {
+            return Ok(());
+        }
+        let protocol = wire.protocol;
+        let replies = (real.as_slice(), model.as_slice());
+        let is_in_table = || {
+            self.real
+                .keeps_in_table(argv.get(1).copied().unwrap_or_default())
+        };
+        if unordered::same_reply(argv, protocol, replies, is_in_table) {
+            if let Some([real, model]) = unordered::popped(argv, protocol, replies) {
+                self.follow(argv[1], &real, &model);
+            }
             return Ok(());
         }
         Err(Difference::between("different replies", &real, &model))
+    }
+
+    /// Takes from the model's set what the real server chose, instead of what the model chose.
+    fn follow(&mut self, key: &[u8], real: &[Vec<u8>], model: &[Vec<u8>]) {
+        for (name, members) in [(&b"SADD"[..], model), (b"SREM", real)] {
+            let members = members.iter().map(Vec::as_slice);
+            let argv: Vec<&[u8]> = [name, key].into_iter().chain(members).collect();
+            self.model.execute(&argv);
+        }
     }
 
     fn refuse_gaps(&self) -> Played {

@@ -94,6 +94,13 @@ impl RealServer {
         wire::reply(&bytes, Protocol::Resp2).expect("a reply")
     }
 
+    /// Whether a value of the first database is kept in a hash table, in no order.
+    pub(crate) fn keeps_in_table(&mut self, key: &[u8]) -> bool {
+        self.look(&[b"SELECT", b"0"]);
+        let encoding = self.look(&[b"OBJECT", b"ENCODING", key]);
+        encoding == Reply::Bulk(b"hashtable".to_vec())
+    }
+
     /// Every key of a database, in the form of the model's own dump.
     pub(crate) fn dump(&mut self, database: usize) -> BTreeMap<Vec<u8>, Entry> {
         self.look(&[b"SELECT", database.to_string().as_bytes()]);

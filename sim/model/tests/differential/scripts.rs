@@ -2,6 +2,7 @@
 
 use crate::calls;
 use crate::random::Random;
+use crate::unordered;
 
 /// A script that may succeed or fail in any way, but always ends.
 pub(crate) fn script(random: &mut Random) -> String {
@@ -55,10 +56,12 @@ fn quoted(text: &str) -> String {
 fn call(random: &mut Random) -> String {
     let mut words = calls::call(random);
     // What depends on the clock, on chance or on the order of a hash table is left out.
-    while matches!(
-        words[0].to_uppercase().as_str(),
-        "TTL" | "PTTL" | "EXPIRETIME" | "PEXPIRETIME" | "ZRANDMEMBER"
-    ) {
+    while unordered::is_open(&words[0])
+        || matches!(
+            words[0].to_uppercase().as_str(),
+            "TTL" | "PTTL" | "EXPIRETIME" | "PEXPIRETIME"
+        )
+    {
         words = calls::call(random);
     }
     let name = words[0].to_uppercase();
