@@ -34,7 +34,10 @@ fn compare(script: &str) {
     service.stop();
     let mut pairs = expected.lines().zip(found.lines());
     if let Some(place) = pairs.position(|(expected, found)| expected != found) {
-        let before = expected.lines().take(place).skip(place.saturating_sub(CONTEXT));
+        let before = expected
+            .lines()
+            .take(place)
+            .skip(place.saturating_sub(CONTEXT));
         panic!(
             "{script} line {}, after\n{}\nRedis: {}\nmodel: {}",
             place + 1,
@@ -55,7 +58,15 @@ fn run(python: &OsString, script: &str, url: &str) -> String {
         .arg(directory.join(script))
         .arg(url)
         .env("PYTHONUTF8", "1");
-    finish(command, b"").ok().text().to_owned()
+    let finished = finish(command, b"");
+    assert_eq!(
+        finished.status,
+        0,
+        "{script} on {url}\n{}\n{}",
+        finished.text(),
+        finished.stderr
+    );
+    finished.text().to_owned()
 }
 
 macro_rules! scripts {
@@ -71,7 +82,9 @@ scripts! {
     channels
     connections
     coroutines
+    keys
     locks
+    ordered_values
     queue_coroutines
     queue_deliveries
     queue_leases

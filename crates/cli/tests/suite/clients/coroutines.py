@@ -19,10 +19,19 @@ async def until_blocked(client, count=1):
 
 async def values(client, _):
     note("text", await client.set("a", 1, ex=100), await client.get("a"), await client.incr("a"))
-    note("list", await client.rpush("l", 1, 2, 3), await client.lrange("l", 0, -1), await client.lmove("l", "m"))
+    note(
+        "list",
+        await client.rpush("l", 1, 2, 3),
+        await client.lrange("l", 0, -1),
+        await client.lmove("l", "m"),
+    )
     note("hash", await client.hset("h", mapping={"a": 1, "b": 2}), await client.hgetall("h"))
     note("set", await client.sadd("s", 1, 2), await client.smembers("s"))
-    note("board", await client.zadd("z", {"a": 1.5}), await client.zrange("z", 0, -1, withscores=True))
+    note(
+        "board",
+        await client.zadd("z", {"a": 1.5}),
+        await client.zrange("z", 0, -1, withscores=True),
+    )
     note("stream", await client.xadd("x", {"a": 1}, id="1-1"), await client.xread({"x": 0}))
     note("scan", {key async for key in client.scan_iter(match="?")})
 
@@ -30,7 +39,9 @@ async def values(client, _):
 async def at_once(client, options):
     answers = await asyncio.gather(*(client.incrby("number", step) for step in range(100)))
     note("sum", max(answers), await client.get("number"))
-    pool = redis.asyncio.BlockingConnectionPool.from_url(URL, max_connections=2, timeout=30, **options)
+    pool = redis.asyncio.BlockingConnectionPool.from_url(
+        URL, max_connections=2, timeout=30, **options
+    )
     pooled = redis.asyncio.Redis.from_pool(pool)
     answers = await asyncio.gather(*(pooled.incr("other") for _ in range(100)))
     note("in turn", sorted(answers) == list(range(1, 101)))
@@ -53,7 +64,12 @@ async def transactions(client, options):
         except redis.WatchError as error:
             note("lost", error)
     add = client.register_script("return redis.call('INCRBY', KEYS[1], ARGV[1])")
-    note("script", await add(keys=["a"], args=[5]), await client.script_flush(), await add(keys=["a"], args=[5]))
+    note(
+        "script",
+        await add(keys=["a"], args=[5]),
+        await client.script_flush(),
+        await add(keys=["a"], args=[5]),
+    )
     await other.aclose()
 
 
@@ -77,7 +93,10 @@ async def channels(client, options):
     async with client.pubsub() as subscriber:
         await subscriber.subscribe("news")
         await subscriber.psubscribe("n*")
-        next_message = lambda: subscriber.get_message(timeout=30)
+
+        def next_message():
+            return subscriber.get_message(timeout=30)
+
         note("subscribed", await next_message(), await next_message())
         note("heard", await client.publish("news", "x"), await next_message(), await next_message())
         await subscriber.unsubscribe("news")

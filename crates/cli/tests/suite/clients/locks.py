@@ -7,10 +7,18 @@ from journal import connect, note, refused, styles, until
 
 def locks(client, options):
     lock = client.lock("door", timeout=100)
-    note("taken", lock.acquire(), lock.locked(), lock.owned(), 90000 < client.pttl("door") <= 100000)
+    note(
+        "taken", lock.acquire(), lock.locked(), lock.owned(), 90000 < client.pttl("door") <= 100000
+    )
     other = client.lock("door", timeout=100, blocking_timeout=0.05)
     note("not by two", other.acquire(), other.owned(), other.acquire(blocking=False))
-    note("extended", lock.extend(100), client.pttl("door") > 110000, lock.extend(50, replace_ttl=True), client.pttl("door") <= 50000)
+    note(
+        "extended",
+        lock.extend(100),
+        client.pttl("door") > 110000,
+        lock.extend(50, replace_ttl=True),
+        client.pttl("door") <= 50000,
+    )
     note("from anew", lock.reacquire(), client.pttl("door") > 90000)
     note("released", lock.release(), client.exists("door"), lock.locked())
     refused("released again", lock.release)

@@ -15,7 +15,14 @@ class HandlerFailed(Exception):
 
 async def publishing(client, _):
     events = Events()
-    queue = RedisMessageQueue("jobs", client=client, deduplication=True, get_deduplication_key=lambda message: message["id"], on_event=events, max_pending_length=2)
+    queue = RedisMessageQueue(
+        "jobs",
+        client=client,
+        deduplication=True,
+        get_deduplication_key=lambda message: message["id"],
+        on_event=events,
+        max_pending_length=2,
+    )
     for id in ("a", "a", "b", "c"):
         try:
             note("publish", id, await queue.publish({"id": id}))
@@ -34,10 +41,17 @@ async def publishing(client, _):
 async def deliveries(client, _):
     events = Events()
     for options in ({}, {"visibility_timeout_seconds": None, "max_delivery_count": None}):
-        queue = RedisMessageQueue("jobs", client=client, on_event=events, enable_completed_queue=True, enable_failed_queue=True, **options)
+        queue = RedisMessageQueue(
+            "jobs",
+            client=client,
+            on_event=events,
+            enable_completed_queue=True,
+            enable_failed_queue=True,
+            **options,
+        )
         for number in range(4):
             await queue.publish({"number": number})
-        for number in range(4):
+        for _ in range(4):
             try:
                 async with queue.process_message() as message:
                     note("message", message)
@@ -50,7 +64,14 @@ async def deliveries(client, _):
 
 async def leases(client, server):
     events = Events()
-    queue = RedisMessageQueue("jobs", client=client, on_event=events, max_delivery_count=1, visibility_timeout_seconds=30, heartbeat_interval_seconds=0.02)
+    queue = RedisMessageQueue(
+        "jobs",
+        client=client,
+        on_event=events,
+        max_delivery_count=1,
+        visibility_timeout_seconds=30,
+        heartbeat_interval_seconds=0.02,
+    )
     await queue.publish("deadly")
     async with queue.process_message() as message:
         async with asyncio.timeout(30):
@@ -70,7 +91,13 @@ async def leases(client, server):
 
 
 async def at_once(client, _):
-    queue = RedisMessageQueue("jobs", client=client, enable_completed_queue=True, max_delivery_count=None, visibility_timeout_seconds=300)
+    queue = RedisMessageQueue(
+        "jobs",
+        client=client,
+        enable_completed_queue=True,
+        max_delivery_count=None,
+        visibility_timeout_seconds=300,
+    )
     await asyncio.gather(*(queue.publish({"number": number}) for number in range(40)))
 
     async def work():

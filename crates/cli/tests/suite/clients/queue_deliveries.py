@@ -33,7 +33,7 @@ def one_worker(client, _):
             queue = RedisMessageQueue(name, client=client, on_event=events, **leases, **logs)
             for number in range(6):
                 queue.publish({"number": number, "fails": number % 3 == 1})
-            for number in range(6):
+            for _ in range(6):
                 handle(queue)
             events.note()
             note_keys(client)
@@ -55,6 +55,17 @@ def in_processing(client, _):
             note_keys(client)
 
 
+def work(queue, seen):
+    for _ in range(10):
+        try:
+            with queue.process_message() as message:
+                seen.append(payload(message)["number"])
+                if payload(message)["fails"]:
+                    raise HandlerFailed
+        except HandlerFailed:
+            pass
+
+
 def many_workers(client, options):
     """Which of them fails is told by the message and not by who comes first, so all runs agree."""
     for name, leases in (("leases", LEASES), ("plain", NO_LEASES)):
@@ -62,32 +73,27 @@ def many_workers(client, options):
         for number in range(40):
             queue.publish({"number": number, "fails": number % 5 == 0})
         seen = []
-
-        def work():
-            own = RedisMessageQueue(name, client=connect(options), **leases, **LOGS)
-            while len(seen) < 40:
-                try:
-                    with own.process_message() as message:
-                        if message is None:
-                            return
-                        seen.append(payload(message)["number"])
-                        if payload(message)["fails"]:
-                            raise HandlerFailed
-                except HandlerFailed:
-                    pass
-                if client.llen(f"{name}::pending") == 0:
-                    return
-
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        note("seen", sorted(seen) == list(range(40)))
+        workers = [
+            threading.Thread(
+                target=work,
+                args=[RedisMessageQueue(name, client=connect(options), **leases, **LOGS), seen],
+            )
+            for _ in range(4)
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        note("seen", sorted(seen))
         for word in ("completed", "failed"):
             log = client.lrange(f"{name}::{word}", 0, -1)
             note(word, sorted(payload(message)["number"] for message in log))
-        note("left", client.exists(f"{name}::pending", f"{name}::processing", f"{name}::processing:lease_tokens"))
+        note(
+            "left",
+            client.exists(
+                f"{name}::pending", f"{name}::processing", f"{name}::processing:lease_tokens"
+            ),
+        )
 
 
 for client, options in styles():

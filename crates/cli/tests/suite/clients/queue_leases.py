@@ -16,7 +16,9 @@ def abandon(queue):
 def reclaiming(client, options):
     events = Events()
     queue = RedisMessageQueue("jobs", client=client, on_event=events)
-    other = RedisMessageQueue("jobs", client=connect(options), on_event=events, enable_completed_queue=True)
+    other = RedisMessageQueue(
+        "jobs", client=connect(options), on_event=events, enable_completed_queue=True
+    )
     queue.publish("a")
     queue.publish("b")
     abandon(queue)
@@ -32,7 +34,9 @@ def reclaiming(client, options):
 def late_ends(client, options):
     events = Events()
     queue = RedisMessageQueue("jobs", client=client, on_event=events, enable_completed_queue=True)
-    other = RedisMessageQueue("jobs", client=connect(options), on_event=events, enable_completed_queue=True)
+    other = RedisMessageQueue(
+        "jobs", client=connect(options), on_event=events, enable_completed_queue=True
+    )
     queue.publish("a")
     with queue.process_message() as message:
         note("message", message)
@@ -46,7 +50,9 @@ def late_ends(client, options):
 
 def passing_time(client, _):
     """A lease that ends by the clock of the server."""
-    queue = RedisMessageQueue("jobs", client=client, visibility_timeout_seconds=1, max_delivery_count=5)
+    queue = RedisMessageQueue(
+        "jobs", client=client, visibility_timeout_seconds=1, max_delivery_count=5
+    )
     queue.publish("a")
     abandon(queue)
     with queue.process_message() as message:
@@ -55,7 +61,13 @@ def passing_time(client, _):
 
 def heartbeats(client, _):
     events = Events()
-    queue = RedisMessageQueue("jobs", client=client, on_event=events, visibility_timeout_seconds=30, heartbeat_interval_seconds=0.02)
+    queue = RedisMessageQueue(
+        "jobs",
+        client=client,
+        on_event=events,
+        visibility_timeout_seconds=30,
+        heartbeat_interval_seconds=0.02,
+    )
     queue.publish("a")
     with queue.process_message() as message:
         deadlines = "jobs::processing:lease_deadlines"
@@ -65,7 +77,14 @@ def heartbeats(client, _):
         note("renewed", message, after > before)
     note("all went well", {str(event.outcome) for event in events.seen})
     failures = []
-    queue = RedisMessageQueue("jobs", client=client, on_event=events, visibility_timeout_seconds=30, heartbeat_interval_seconds=0.02, on_heartbeat_failure=lambda: failures.append(1))
+    queue = RedisMessageQueue(
+        "jobs",
+        client=client,
+        on_event=events,
+        visibility_timeout_seconds=30,
+        heartbeat_interval_seconds=0.02,
+        on_heartbeat_failure=lambda: failures.append(1),
+    )
     queue.publish("b")
     with queue.process_message() as message:
         client.delete("jobs::processing:lease_tokens")

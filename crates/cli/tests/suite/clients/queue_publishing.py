@@ -4,7 +4,11 @@ import threading
 
 from journal import connect, note, styles
 from queues import Events, note_keys, number_ids
-from redis_message_queue import QueueBackpressureError, QueueDrainedError, RedisMessageQueue
+from redis_message_queue import (
+    QueueBackpressureError,
+    QueueDrainedError,
+    RedisMessageQueue,
+)
 
 
 def attempt(step, queue, message):
@@ -16,7 +20,13 @@ def attempt(step, queue, message):
 
 def duplicates(client, _):
     events = Events()
-    queue = RedisMessageQueue("jobs", client=client, deduplication=True, get_deduplication_key=lambda message: message["id"], on_event=events)
+    queue = RedisMessageQueue(
+        "jobs",
+        client=client,
+        deduplication=True,
+        get_deduplication_key=lambda message: message["id"],
+        on_event=events,
+    )
     for id in ("a", "b", "a"):
         note("publish", id, queue.publish({"id": id, "text": "r\u00e9sum\u00e9 \u4e2d"}))
     with queue.process_message() as message:
@@ -41,17 +51,27 @@ def limits(client, _):
         note("room", message)
     attempt("publish", queue, "m3")
     events.note()
-    queue = RedisMessageQueue("oldest", client=client, max_pending_length=2, pending_overload_policy="drop_oldest", max_delivery_count=None)
+    queue = RedisMessageQueue(
+        "oldest",
+        client=client,
+        max_pending_length=2,
+        pending_overload_policy="drop_oldest",
+        max_delivery_count=None,
+    )
     for number in range(4):
         attempt("publish", queue, f"m{number}")
 
 
 def waiting_for_room(client, options):
     blocking = {"max_pending_length": 1, "pending_overload_policy": "block"}
-    queue = RedisMessageQueue("jobs", client=client, pending_overload_block_timeout_seconds=0.05, **blocking)
+    queue = RedisMessageQueue(
+        "jobs", client=client, pending_overload_block_timeout_seconds=0.05, **blocking
+    )
     attempt("publish", queue, "first")
     attempt("in vain", queue, "second")
-    patient = RedisMessageQueue("jobs", client=connect(options), pending_overload_block_timeout_seconds=30, **blocking)
+    patient = RedisMessageQueue(
+        "jobs", client=connect(options), pending_overload_block_timeout_seconds=30, **blocking
+    )
     thread = threading.Thread(target=attempt, args=["room at last", patient, "third"])
     thread.start()
     with queue.process_message() as message:

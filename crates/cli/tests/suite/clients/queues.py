@@ -35,7 +35,16 @@ class Events:
         """Notes them, without how long things took."""
         for event in self.seen:
             words = [f"{event.queue}: {event.operation}/{event.outcome}"]
-            for name in ("message_id", "claim_id", "lease_token_hash", "destination_queue", "delivery_count", "max_delivery_count", "exception_type", "pending_claim_ids"):
+            for name in (
+                "message_id",
+                "claim_id",
+                "lease_token_hash",
+                "destination_queue",
+                "delivery_count",
+                "max_delivery_count",
+                "exception_type",
+                "pending_claim_ids",
+            ):
                 if (value := getattr(event, name)) is not None:
                     words.append(f"{name}={value}")
             note("event", " ".join(words))
@@ -45,7 +54,12 @@ class Events:
 def note_keys(client):
     """Everything on the server, without the moments at which leases end."""
     for key in sorted(client.keys(), key=text):
-        note("key", text(key), *read(client, key), "for some time" if client.pttl(key) > 0 else "for good")
+        note(
+            "key",
+            text(key),
+            *read(client, key),
+            "for some time" if client.pttl(key) > 0 else "for good",
+        )
 
 
 def read(client, key):

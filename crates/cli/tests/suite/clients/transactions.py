@@ -7,9 +7,15 @@ from journal import connect, note, refused, styles
 def pipelines(client, _):
     for transaction in (True, False):
         with client.pipeline(transaction=transaction) as pipeline:
-            pipeline.set("a", 1).incr("a").rpush("list", 1, 2).lrange("list", 0, -1).hset("hash", "f", "v")
-            pipeline.hgetall("hash").zadd("board", {"m": 1.5}).zrange("board", 0, -1, withscores=True)
-            pipeline.sadd("set", 1).smembers("set").ttl("a").xadd("log", {"f": "v"}, id="*", nomkstream=True)
+            pipeline.set("a", 1).incr("a").rpush("list", 1, 2).lrange("list", 0, -1).hset(
+                "hash", "f", "v"
+            )
+            pipeline.hgetall("hash").zadd("board", {"m": 1.5}).zrange(
+                "board", 0, -1, withscores=True
+            )
+            pipeline.sadd("set", 1).smembers("set").ttl("a").xadd(
+                "log", {"f": "v"}, id="*", nomkstream=True
+            )
             note("pipeline", len(pipeline), pipeline.execute())
         with client.pipeline(transaction=transaction) as pipeline:
             pipeline.incr("a").lpush("a", 1).incr("a")
@@ -36,7 +42,11 @@ def watching(client, options):
         pipeline.multi()
         pipeline.set("a", "mine")
         note("nobody between", before, pipeline.execute(), client.get("a"))
-        for change in (lambda: other.set("a", "theirs"), lambda: other.delete("a"), lambda: other.get("a")):
+        for change in (
+            lambda: other.set("a", "theirs"),
+            lambda: other.delete("a"),
+            lambda: other.get("a"),
+        ):
             pipeline.watch("a", "b")
             change()
             pipeline.multi()
@@ -66,23 +76,43 @@ def watching(client, options):
 
 def scripts(client, _):
     keep = client.register_script(
-        "redis.call('SET', KEYS[1], ARGV[1]) return {redis.call('GET', KEYS[1]), 1, 3.7, {'a', {2}}, {ok = 'FINE'}, false, 9}"
+        """
+        redis.call('SET', KEYS[1], ARGV[1])
+        return {redis.call('GET', KEYS[1]), 1, 3.7, {'a', {2}}, {ok = 'FINE'}, false, 9}
+        """
     )
     note("not known", client.script_exists(keep.sha))
     refused("by its hash", client.evalsha, keep.sha, 1, "k", "v")
     note("called", keep(keys=["k"], args=["v"]), client.script_exists(keep.sha))
     note("by its hash", client.evalsha(keep.sha, 1, "k", "w"))
-    note("forgotten", client.script_flush(), client.script_exists(keep.sha), keep(keys=["k"], args=["x"]))
+    note(
+        "forgotten",
+        client.script_flush(),
+        client.script_exists(keep.sha),
+        keep(keys=["k"], args=["x"]),
+    )
     client.script_flush()
     with client.pipeline() as pipeline:
         keep(keys=["k"], args=["y"], client=pipeline)
         pipeline.get("k")
         note("in a pipeline", pipeline.execute())
     note("load", client.script_load("return ARGV[1] + 1"), client.eval("return ARGV[1] + 1", 0, 41))
-    note("values", client.eval("return {true, false}", 0), client.eval("return redis.status_reply('GOOD')", 0), client.eval("return nil", 0))
-    note("json", client.eval("return cjson.encode(cjson.decode(ARGV[1]))", 0, '{"a":[1,2,{"b":null}],"c":1.5}'))
+    note(
+        "values",
+        client.eval("return {true, false}", 0),
+        client.eval("return redis.status_reply('GOOD')", 0),
+        client.eval("return nil", 0),
+    )
+    note(
+        "json",
+        client.eval(
+            "return cjson.encode(cjson.decode(ARGV[1]))", 0, '{"a":[1,2,{"b":null}],"c":1.5}'
+        ),
+    )
     note("caught", client.eval("local e = redis.pcall('LPUSH', KEYS[1], 1) return e.err", 1, "k"))
-    note("table", client.eval("redis.call('HSET', 'h', 'a', 1) return redis.call('HGETALL', 'h')", 0))
+    note(
+        "table", client.eval("redis.call('HSET', 'h', 'a', 1) return redis.call('HGETALL', 'h')", 0)
+    )
     refused("of a command", client.eval, "return redis.call('LPUSH', KEYS[1], 1)", 1, "k")
     refused("of the script", client.eval, "error('own text')", 0)
     refused("its own kind", client.eval, "return redis.error_reply('MINE own text')", 0)

@@ -1,8 +1,8 @@
-"""Calls that wait for others, in threads of their own, and messages to channels, through redis-py."""
+"""Calls that wait for others, in threads of their own, through redis-py."""
 
 import threading
 
-from journal import connect, note, styles, until, until_blocked
+from journal import connect, note, styles, until_blocked
 
 
 class Waiter:
@@ -32,14 +32,33 @@ def lists(client, options):
     waiter = Waiter(client, options, lambda own: own.blpop(["a", "b"], timeout=30))
     note("pushed", client.rpush("b", "v", "w"), waiter.end(), client.lrange("b", 0, -1))
     note("there already", client.brpop(["a", "b"], timeout=30))
-    note("in vain", client.blpop("a", timeout=0.02), client.blmove("a", "b", 0.02), client.brpoplpush("a", "b", 0.02))
+    note(
+        "in vain",
+        client.blpop("a", timeout=0.02),
+        client.blmove("a", "b", 0.02),
+        client.brpoplpush("a", "b", 0.02),
+    )
     first = Waiter(client, options, lambda own: own.blpop("a", timeout=30))
     second = Waiter(client, options, lambda own: own.brpop("a", timeout=30))
-    note("in turn", client.rpush("a", "1", "2", "3"), first.end(), second.end(), client.lrange("a", 0, -1))
+    note(
+        "in turn",
+        client.rpush("a", "1", "2", "3"),
+        first.end(),
+        second.end(),
+        client.lrange("a", 0, -1),
+    )
     waiter = Waiter(client, options, lambda own: own.blmove("from", "to", 30, "LEFT", "RIGHT"))
     follower = Waiter(client, options, lambda own: own.brpop("to", timeout=30))
-    note("moved on", client.rpush("from", "v"), waiter.end(), follower.end(), client.exists("from", "to"))
-    waiter = Waiter(client, options, lambda own: own.blmpop(30, 2, "c", "d", direction="RIGHT", count=2))
+    note(
+        "moved on",
+        client.rpush("from", "v"),
+        waiter.end(),
+        follower.end(),
+        client.exists("from", "to"),
+    )
+    waiter = Waiter(
+        client, options, lambda own: own.blmpop(30, 2, "c", "d", direction="RIGHT", count=2)
+    )
     note("many", client.rpush("d", 1, 2, 3), waiter.end())
     waiter = Waiter(client, options, lambda own: own.blpop("e", timeout=30))
     with client.pipeline() as pipeline:
@@ -67,46 +86,23 @@ def others(client, options):
     waiter = Waiter(client, options, lambda own: own.xread({"log": "$"}, block=30000))
     note("entry", client.xadd("log", {"a": 1}, id="5-5"), waiter.end())
     client.xgroup_create("log", "workers", "$")
-    waiter = Waiter(client, options, lambda own: own.xreadgroup("workers", "one", {"log": ">"}, block=30000))
-    note("entry", client.xadd("log", {"a": 2}, id="5-6"), waiter.end(), client.xpending("log", "workers")["pending"])
-    waiter = Waiter(client, options, lambda own: own.xreadgroup("workers", "one", {"log": ">"}, block=30000))
+    waiter = Waiter(
+        client, options, lambda own: own.xreadgroup("workers", "one", {"log": ">"}, block=30000)
+    )
+    note(
+        "entry",
+        client.xadd("log", {"a": 2}, id="5-6"),
+        waiter.end(),
+        client.xpending("log", "workers")["pending"],
+    )
+    waiter = Waiter(
+        client, options, lambda own: own.xreadgroup("workers", "one", {"log": ">"}, block=30000)
+    )
     note("no group any more", client.delete("log"), waiter.end())
 
 
-def channels(client, options):
-    subscriber = connect(options).pubsub()
-    next_message = lambda: subscriber.get_message(timeout=30)
-    subscriber.subscribe("news", "other")
-    subscriber.psubscribe("n*s", "x?")
-    note("subscribed", *[next_message() for _ in range(4)])
-    note("known", set(client.pubsub_channels()), client.pubsub_channels("o*"), client.pubsub_numsub("news", "none"), client.pubsub_numpat())
-    note("heard", client.publish("news", "a\r\nb"), next_message(), next_message(), client.publish("none", "x"))
-    client.eval("return redis.call('PUBLISH', 'xy', 'of a script')", 0)
-    with client.pipeline() as pipeline:
-        pipeline.publish("other", 1).publish("other", 2).execute()
-    note("more", next_message(), next_message(), next_message())
-    subscriber.ping("still there")
-    note("ping", next_message())
-    subscriber.unsubscribe("other")
-    subscriber.punsubscribe()
-    note("left", next_message(), next_message(), next_message(), client.publish("other", 1))
-    subscriber.unsubscribe()
-    note("left all", next_message(), subscriber.subscribed, client.pubsub_channels())
-    subscriber.close()
-
-    heard = []
-    subscriber = connect(options).pubsub(ignore_subscribe_messages=True)
-    subscriber.subscribe(news=heard.append)
-    thread = subscriber.run_in_thread(sleep_time=0.01)
-    until("subscribed", lambda: client.publish("news", "hello") == 1)
-    until("heard", lambda: heard)
-    thread.stop()
-    thread.join()
-    note("in a thread", heard)
-
-
 for client, options in styles():
-    for steps in (lists, others, channels):
+    for steps in (lists, others):
         print(f"-- {steps.__name__}")
         client.flushall()
         steps(client, options)
