@@ -12,6 +12,24 @@ const MEASURE: Duration = Duration::from_millis(700);
 /// `redis.call` in a loop, so that the cost of entering a script disappears.
 const CALLS_PER_SCRIPT: u32 = 1000;
 
+/// How many messages wait when claims are measured.
+const PENDING: usize = 20_000;
+
+const CLAIM_KEYS: &[&str] = &["pending", "processing", "claim_ids", "claim_backrefs"];
+
+const CLAIM_LEASE_KEYS: &[&str] = &[
+    "pending",
+    "processing",
+    "lease_deadlines",
+    "lease_tokens",
+    "lease_token_counter",
+    "delivery_counts",
+    "dead_letters",
+    "claim_refs",
+    "claim_ids",
+    "claim_backrefs",
+];
+
 fn main() {
     let mut server = server();
     let text = |words: &[&str]| -> Vec<Vec<u8>> {
@@ -30,12 +48,13 @@ fn main() {
         let name = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
         measure(&mut server, &name, &text(words), 1);
     }
-    if let Reply::Bulk(sha) = server.execute(&[b"SCRIPT", b"LOAD", CLAIM.as_bytes()]) {
-        prepare(&mut server);
-        let mut words = text(&["EVALSHA", "", "3", "list", "zset", "hash", "30000"]);
-        words[1] = sha;
-        measure(&mut server, "EVALSHA of a claim with six calls", &words, 1);
-    }
+    measure_claims(&mut server, "claim", CLAIM_KEYS, &[]);
+    measure_claims(
+        &mut server,
+        "claim_lease",
+        CLAIM_LEASE_KEYS,
+        &["30000", "0"],
+    );
     for call in [
         "redis.call('GET', 'none')",
         "redis.call('SET', 'key', 'value')",
@@ -74,17 +93,6 @@ fn main() {
     println!("{:<44} {:>12} {each:>10}", "reset", "");
 }
 
-/// The shape of a claim: look, lease, count, move.
-const CLAIM: &str = "\
-local stored = redis.call('LINDEX', KEYS[1], -1)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZADD', KEYS[2], now + ARGV[1], stored)
-local token = redis.call('HINCRBY', KEYS[3], 'token', 1)
-redis.call('HSET', KEYS[3], stored, token)
-redis.call('LMOVE', KEYS[1], KEYS[1], 'RIGHT', 'LEFT')
-return {stored, token, now}";
-
 fn server() -> Server {
     Server::new(Options {
         profile: Profile::Redis70,
@@ -110,5 +118,39 @@ fn measure(server: &mut Server, name: &str, words: &[Vec<u8>], calls: u32) {
     }
     let seconds = start.elapsed().as_secs_f64();
     let rate = count as f64 / seconds;
+    println!("{name:<44} {rate:>12.0} {:>10.0}", 1e9 / rate);
+}
+
+/// Measures a claim script of the queue, one new message and one claim id per call.
+fn measure_claims(server: &mut Server, script: &str, keys: &[&str], settings: &[&str]) {
+    let path = format!("{}/../../lua/{script}.lua", env!("CARGO_MANIFEST_DIR"));
+    let source = std::fs::read(path).expect("a script of the queue");
+    let Reply::Bulk(sha1) = server.execute(&[b"SCRIPT", b"LOAD", &source]) else {
+        panic!("{script} does not compile");
+    };
+    let count = (keys.len() + 1).to_string();
+    let (mut spent, mut claimed) = (Duration::ZERO, 0_u64);
+    while spent < MEASURE {
+        server.execute(&[b"FLUSHALL"]);
+        for index in 0..PENDING {
+            let message = format!("\x1eRMQ1:{{\"id\":\"{index:032x}\",\"payload\":\"text\"}}");
+            server.execute(&[b"LPUSH", b"pending", message.as_bytes()]);
+        }
+        let start = Instant::now();
+        for index in 0..PENDING {
+            let (result, id) = (format!("claim_result:{index}"), format!("claim-{index}"));
+            let mut argv = vec![&b"EVALSHA"[..], &sha1, count.as_bytes()];
+            argv.extend(keys.iter().map(|key| key.as_bytes()));
+            argv.push(result.as_bytes());
+            argv.extend(settings.iter().map(|setting| setting.as_bytes()));
+            argv.extend([&b"60000"[..], b"claim", id.as_bytes()]);
+            let reply = server.execute(&argv);
+            assert!(matches!(reply, Reply::Array(_)), "{reply:?}");
+        }
+        spent += start.elapsed();
+        claimed += PENDING as u64;
+    }
+    let rate = claimed as f64 / spent.as_secs_f64();
+    let name = format!("EVALSHA of {script}.lua");
     println!("{name:<44} {rate:>12.0} {:>10.0}", 1e9 / rate);
 }

@@ -1,6 +1,8 @@
 //! A hash value: fields in the order in which they were added.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use crate::map::Map;
 
 /// The fields of a hash.
 ///
@@ -9,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Fields {
     /// Where each field is in `ordered`. Only looked up, never iterated.
-    positions: HashMap<Vec<u8>, u64>,
+    positions: Map<Vec<u8>, u64>,
     ordered: BTreeMap<u64, (Vec<u8>, Vec<u8>)>,
     next: u64,
     /// Whether it has outgrown the compact encoding, which it never goes back to.

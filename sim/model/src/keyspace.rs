@@ -1,7 +1,6 @@
 //! The keys: values and when they expire.
 
-use std::collections::BTreeMap;
-
+use crate::map::Map;
 use crate::refusal::Refusal;
 use crate::value::{Kind, Value};
 
@@ -30,7 +29,7 @@ pub(crate) enum Change {
 /// All keys, seen from one instant: what has expired by then is gone at the first touch.
 #[derive(Debug, Default)]
 pub(crate) struct Keyspace {
-    slots: BTreeMap<Vec<u8>, Slot>,
+    slots: Map<Vec<u8>, Slot>,
     now_ms: i64,
     /// The keys that changed, in order, while somebody watches or waits for keys.
     changes: Option<Vec<(Vec<u8>, Change)>>,
@@ -219,19 +218,31 @@ impl Keyspace {
 
     fn record_all(&mut self, change: impl Fn(&Slot) -> Change) {
         if let Some(changes) = &mut self.changes {
-            let slots = self.slots.iter();
-            let living = slots.filter(|(_, slot)| !slot.is_expired(self.now_ms));
-            changes.extend(living.map(|(key, slot)| (key.clone(), change(slot))));
+            let living = living(&self.slots, self.now_ms);
+            changes.extend(living.map(|(key, slot)| (key.to_vec(), change(slot))));
         }
+    }
+
+    /// How many living keys there are.
+    pub(crate) fn len(&self) -> usize {
+        let slots = self.slots.values();
+        slots.filter(|slot| !slot.is_expired(self.now_ms)).count()
     }
 
     /// The living keys in the order of their bytes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &Slot)> {
-        self.slots
-            .iter()
-            .filter(|(_, slot)| !slot.is_expired(self.now_ms))
-            .map(|(key, slot)| (key.as_slice(), slot))
+        living(&self.slots, self.now_ms)
     }
+}
+
+fn living(slots: &Map<Vec<u8>, Slot>, now_ms: i64) -> impl Iterator<Item = (&[u8], &Slot)> {
+    let mut living: Vec<_> = slots
+        .iter()
+        .filter(|(_, slot)| !slot.is_expired(now_ms))
+        .map(|(key, slot)| (key.as_slice(), slot))
+        .collect();
+    living.sort_unstable_by_key(|(key, _)| *key);
+    living.into_iter()
 }
 
 impl Slot {
@@ -254,9 +265,9 @@ mod tests {
         }
         keys.set_now(100);
         assert!(keys.contains(b"k"));
-        assert_eq!(keys.iter().count(), 1);
+        assert_eq!(keys.len(), 1);
         keys.set_now(101);
-        assert_eq!(keys.iter().count(), 0);
+        assert_eq!(keys.len(), 0);
         assert!(keys.take(b"k").is_none());
     }
 

@@ -38,6 +38,7 @@ mod keyspace;
 mod lex_range;
 #[cfg(feature = "listener")]
 mod listener;
+mod map;
 mod number;
 mod random;
 mod refusal;

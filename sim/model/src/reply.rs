@@ -36,8 +36,13 @@ pub enum Reply {
     Boolean(bool),
     /// An integer of any length by its digits, `(digits`.
     BigNumber(String),
-    /// A text for people, `=n`, in the format `txt`.
-    Verbatim(String),
+    /// A text for people, `=n`.
+    Verbatim {
+        /// The name of its format: `txt`, or what a script says.
+        format: [u8; 3],
+        /// The text.
+        text: Vec<u8>,
+    },
     /// A message that is not the answer of a command, `>n`.
     Push(Vec<Reply>),
 }
@@ -114,13 +119,14 @@ impl Reply {
             Reply::Double(text) | Reply::BigNumber(text) => bulk(out, text.as_bytes()),
             Reply::Boolean(yes) if new => line(out, b'#', if *yes { b"t" } else { b"f" }),
             Reply::Boolean(yes) => line(out, b':', if *yes { b"1" } else { b"0" }),
-            Reply::Verbatim(text) if new => {
+            Reply::Verbatim { format, text } if new => {
                 line(out, b'=', (text.len() + 4).to_string().as_bytes());
-                out.extend_from_slice(b"txt:");
-                out.extend_from_slice(text.as_bytes());
+                out.extend_from_slice(format);
+                out.push(b':');
+                out.extend_from_slice(text);
                 out.extend_from_slice(b"\r\n");
             }
-            Reply::Verbatim(text) => bulk(out, text.as_bytes()),
+            Reply::Verbatim { text, .. } => bulk(out, text),
         }
     }
 }
@@ -168,7 +174,10 @@ mod tests {
             Reply::Map(vec![(Reply::bulk("a"), Reply::Double("1.5".to_owned()))]),
             Reply::Set(vec![Reply::Boolean(true)]),
             Reply::BigNumber("12".to_owned()),
-            Reply::Verbatim("x".to_owned()),
+            Reply::Verbatim {
+                format: *b"txt",
+                text: b"x".to_vec(),
+            },
         ]);
         assert_eq!(
             String::from_utf8_lossy(&reply.to_bytes(Protocol::Resp3)),

@@ -100,11 +100,24 @@ impl Shape {
         }
     }
 
+    /// An integer of any length, by its digits: a bulk string in RESP2.
+    pub(crate) fn big_number(self, digits: String) -> Reply {
+        match self.is_new() {
+            true => Reply::BigNumber(digits),
+            false => Reply::bulk(digits),
+        }
+    }
+
     /// A text for people: a plain bulk string in RESP2.
     pub(crate) fn verbatim(self, text: String) -> Reply {
+        self.verbatim_as(*b"txt", text.into_bytes())
+    }
+
+    /// As [`Shape::verbatim`], in a format of this name.
+    pub(crate) fn verbatim_as(self, format: [u8; 3], text: Vec<u8>) -> Reply {
         match self.is_new() {
-            true => Reply::Verbatim(text),
-            false => Reply::bulk(text),
+            true => Reply::Verbatim { format, text },
+            false => Reply::Bulk(text),
         }
     }
 }

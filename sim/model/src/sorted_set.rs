@@ -1,7 +1,9 @@
 //! A sorted set: members by score, equal scores by the members' bytes.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use crate::map::Map;
 
 use crate::lex_range::LexRange;
 
@@ -55,7 +57,7 @@ const COMPACT_MEMBER: usize = 64;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct SortedSet {
     /// Only looked up, never iterated.
-    scores: HashMap<Vec<u8>, f64>,
+    scores: Map<Vec<u8>, f64>,
     ranked: BTreeSet<(Score, Vec<u8>)>,
     /// Whether it has outgrown the compact encoding, which it never goes back to.
     large: bool,

@@ -177,7 +177,7 @@ fn first(bytes: &[u8], bits: Range<usize>, wanted: bool) -> Option<usize> {
     let nothing = if wanted { 0 } else { 0xff };
     let mut place = bits.start;
     while place < bits.end {
-        if place % 8 == 0 && bytes.get(place / 8) == Some(&nothing) {
+        if place.is_multiple_of(8) && bytes.get(place / 8) == Some(&nothing) {
             place += 8;
         } else if bit(bytes, place) == wanted {
             return Some(place);

@@ -9,7 +9,7 @@ use crate::state::{DATABASES, State};
 
 pub(super) const COMMANDS: &[Entry] = &[
     data("select", |state, argv| {
-        let database = database(integer(argv[1])?)?;
+        let database = database(argv[1])?;
         state.select(database);
         Ok(Reply::ok())
     }),
@@ -18,8 +18,18 @@ pub(super) const COMMANDS: &[Entry] = &[
     data("swapdb", swap),
 ];
 
-/// The number of a database, checked.
-fn database(number: i64) -> Result<usize, Refusal> {
+/// The number of a database, which Redis reads as an `int`.
+fn database(text: &[u8]) -> Result<usize, Refusal> {
+    let number = integer(text)?;
+    if i32::try_from(number).is_err() {
+        return Err(Refusal::Text(
+            "ERR value is out of range, value must between -2147483648 and 2147483647",
+        ));
+    }
+    in_range(number)
+}
+
+fn in_range(number: i64) -> Result<usize, Refusal> {
     usize::try_from(number)
         .ok()
         .filter(|number| *number < DATABASES)
@@ -28,7 +38,7 @@ fn database(number: i64) -> Result<usize, Refusal> {
 
 fn relocate(state: &mut State, argv: &[&[u8]]) -> Answer {
     let key = argv[1];
-    let target = database(integer(argv[2])?)?;
+    let target = database(argv[2])?;
     if target == state.selected() {
         return Err(Refusal::Text(
             "ERR source and destination objects are the same",
@@ -51,13 +61,7 @@ fn copy(state: &mut State, argv: &[&[u8]]) -> Answer {
         if is(option, "replace") {
             replace = true;
         } else if is(option, "db") {
-            let number = integer(options.next().ok_or(Refusal::Syntax)?)?;
-            if i32::try_from(number).is_err() {
-                return Err(Refusal::Text(
-                    "ERR value is out of range, value must between -2147483648 and 2147483647",
-                ));
-            }
-            target = database(number)?;
+            target = database(options.next().ok_or(Refusal::Syntax)?)?;
         } else {
             return Err(Refusal::Syntax);
         }
@@ -88,7 +92,7 @@ fn swap(state: &mut State, argv: &[&[u8]]) -> Answer {
     };
     let one = number(argv[1], "ERR invalid first DB index")?;
     let two = number(argv[2], "ERR invalid second DB index")?;
-    state.swap(database(one)?, database(two)?);
+    state.swap(in_range(one)?, in_range(two)?);
     Ok(Reply::ok())
 }
 
@@ -109,6 +113,10 @@ mod tests {
             ("SELECT x", "-ERR value is not an integer or out of range"),
             ("SELECT 16", "-ERR DB index is out of range"),
             ("SELECT -1", "-ERR DB index is out of range"),
+            (
+                "SELECT 2147483648",
+                "-ERR value is out of range, value must between -2147483648 and 2147483647",
+            ),
             ("FLUSHDB", "+OK"),
             ("SELECT 15", "+OK"),
             ("GET k", "$7 fifteen"),
@@ -175,6 +183,10 @@ mod tests {
                 "-ERR source and destination objects are the same",
             ),
             ("MOVE k 99", "-ERR DB index is out of range"),
+            (
+                "MOVE k 2147483648",
+                "-ERR value is out of range, value must between -2147483648 and 2147483647",
+            ),
             ("MOVE k 1", ":1"),
             ("MOVE k 1", ":0"),
             ("SET k w", "+OK"),

@@ -36,7 +36,7 @@ pub(super) const COMMANDS: &[Entry] = &[
 
 /// Counts the living keys, as if a real server's sweeper had already been round.
 fn dbsize(state: &mut State, _: &[&[u8]]) -> Answer {
-    Ok(Reply::count(state.keys.iter().count()))
+    Ok(Reply::count(state.keys.len()))
 }
 
 fn check_flush(argv: &[&[u8]]) -> Result<(), Refusal> {
@@ -67,7 +67,7 @@ fn scan(state: &mut State, argv: &[&[u8]]) -> Answer {
 }
 
 fn random(state: &mut State, _: &[&[u8]]) -> Answer {
-    let number = state.keys.iter().count();
+    let number = state.keys.len();
     let chosen = state.random.below(number);
     let key = state.keys.iter().nth(chosen);
     Ok(Reply::bulk_or_nil(key.map(|(key, _)| key.to_vec())))

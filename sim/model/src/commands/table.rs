@@ -1,9 +1,10 @@
 //! Every command of Redis: what `COMMAND` says of it, and what runs it here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::{Entry, Run, families};
+use crate::map::Map;
 
 /// What a real server's `COMMAND` answered, with the version that a command came with where that
 /// is not 7.0.
@@ -91,9 +92,9 @@ impl Command {
     }
 }
 
-static TABLE: LazyLock<HashMap<&'static str, Command>> = LazyLock::new(|| {
-    let entries: HashMap<&str, &Entry> = families().map(|entry| (entry.name, entry)).collect();
-    let mut commands: HashMap<_, _> = TEXT
+static TABLE: LazyLock<Map<&'static str, Command>> = LazyLock::new(|| {
+    let entries: Map<&str, &Entry> = families().map(|entry| (entry.name, entry)).collect();
+    let mut commands: Map<_, _> = TEXT
         .lines()
         .skip(1)
         .map(|line| {
@@ -113,7 +114,7 @@ static TABLE: LazyLock<HashMap<&'static str, Command>> = LazyLock::new(|| {
     commands
 });
 
-fn parse(line: &'static str, entries: &HashMap<&str, &Entry>) -> Command {
+fn parse(line: &'static str, entries: &Map<&str, &Entry>) -> Command {
     let mut columns = line.split('\t');
     let mut word = || columns.next().unwrap_or_default();
     let name = word();

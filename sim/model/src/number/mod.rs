@@ -24,6 +24,11 @@ pub(crate) fn truncate_like_x86(value: f64) -> i64 {
     }
 }
 
+/// As [`truncate_like_x86`], to a 32-bit integer.
+pub(crate) fn to_int_like_x86(value: f64) -> i32 {
+    i32::try_from(truncate_like_x86(value)).unwrap_or(i32::MIN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::truncate_like_x86;

@@ -1,6 +1,11 @@
 //! Scripting: compiling, caching and running Lua as Redis does.
 
+mod bits;
 mod json;
+mod layout;
+mod limits;
+mod msgpack;
+mod pattern;
 #[allow(
     unsafe_code,
     unsafe_op_in_unsafe_fn,
@@ -15,27 +20,23 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
-use std::sync::Arc;
 
-use mlua::Function;
 use sha1::{Digest, Sha1};
 
 use crate::clock::ScriptTime;
 use crate::condition::Condition;
+use crate::random::Random;
 use crate::refusal::{Answer, Refusal};
 use crate::shape::Protocol;
 use crate::state::{Profile, State};
-use raw::{Bridge, Frame};
+use limits::Limits;
+use raw::{Machine, Run, Slot};
 pub(crate) use run::PlannedFailure;
 use run::{Active, Report, Rules};
-use sandbox::Sandbox;
 use shebang::Shebang;
 
 /// The hash that names a script, in lower case.
 type Sha = String;
-
-/// How many instructions a script may run, unless a test says otherwise. A second or so.
-const INSTRUCTION_LIMIT: u64 = 500_000_000;
 
 /// How many compiled scripts are kept when the cache that clients see is flushed.
 const KEPT_SCRIPTS: usize = 512;
@@ -49,14 +50,16 @@ pub(crate) enum Access {
 
 /// The Lua side of a server.
 pub(crate) struct Engine {
-    sandbox: Option<Sandbox>,
+    machine: Option<Machine>,
     /// Every script compiled so far. More than the cache of the server, because neither
     /// `SCRIPT FLUSH` nor a new simulation makes compiling it again worth the time: a script
     /// leaves nothing in its function.
     compiled: HashMap<Sha, Compiled>,
     /// The cache of the server: what `EVALSHA` finds.
     loaded: BTreeSet<Sha>,
-    bridge: Arc<Bridge>,
+    /// The random numbers for the next machine.
+    random: Random,
+    limits: Limits,
     profile: Profile,
     pub(crate) time: ScriptTime,
     pub(crate) failure: Option<PlannedFailure>,
@@ -64,17 +67,18 @@ pub(crate) struct Engine {
 }
 
 struct Compiled {
-    function: Function,
+    function: Slot,
     shebang: Shebang,
 }
 
 impl Engine {
     pub(crate) fn new(profile: Profile) -> Self {
         Engine {
-            sandbox: None,
+            machine: None,
             compiled: HashMap::new(),
             loaded: BTreeSet::new(),
-            bridge: Arc::new(Bridge::new(profile, INSTRUCTION_LIMIT)),
+            random: Random::default(),
+            limits: Limits::default(),
             profile,
             time: profile.script_time(),
             failure: None,
@@ -102,31 +106,20 @@ impl Engine {
             let why = why.replace(['\r', '\n'], " ");
             Refusal::Line(format!("ERR Error compiling script (new function): {why}"))
         };
-        if code.first() == Some(&0x1b) {
-            // Compiled Lua, which Redis reads as text.
-            return Err(failed("user_script:1: unexpected symbol near 'char(27)'"));
-        }
-        let sandbox = self.sandbox()?;
-        let function = sandbox
-            .lua
-            .load(code)
-            .set_name("@user_script")
-            .into_function()
-            .map_err(|error| match error {
-                mlua::Error::SyntaxError { message, .. } => failed(&message),
-                other => failed(&other.to_string()),
-            })?;
+        let limits = self.limits;
+        let function = self.machine()?.compile(code, &limits);
+        let function = function.map_err(|why| failed(&why))?;
         Ok(Compiled { function, shebang })
     }
 
     /// The Lua state, made when the first script needs it.
-    fn sandbox(&mut self) -> Result<&Sandbox, Refusal> {
-        if self.sandbox.is_none() {
-            let sandbox = Sandbox::new(&self.bridge, self.profile)
+    fn machine(&mut self) -> Result<&Machine, Refusal> {
+        if self.machine.is_none() {
+            let machine = sandbox::machine(self.profile, self.random)
                 .map_err(|error| Refusal::Line(format!("ERR Lua did not start: {error}")))?;
-            self.sandbox = Some(sandbox);
+            self.machine = Some(machine);
         }
-        self.sandbox
+        self.machine
             .as_ref()
             .ok_or(Refusal::Text("ERR Lua did not start"))
     }
@@ -151,31 +144,39 @@ impl Engine {
         self.loaded.contains(&lower(sha))
     }
 
-    /// Forgets the scripts of clients, and what scripts have set in `cjson`.
+    /// Forgets the scripts of clients, and what scripts have set in the libraries, but for the
+    /// random numbers: in Redis those belong to the process.
     pub(crate) fn flush(&mut self) {
         self.loaded.clear();
-        self.bridge.reset_libraries();
+        let Some(machine) = &self.machine else {
+            return;
+        };
+        machine.reset_libraries();
         if self.compiled.len() > KEPT_SCRIPTS {
+            self.random = machine.random();
             self.compiled.clear();
-            self.sandbox = None;
-        }
-        if let Some(sandbox) = &self.sandbox {
-            // A script may have stopped the collector.
-            sandbox.lua.gc_restart();
+            self.machine = None;
         }
     }
 
     /// As new, but for what would take time to make again.
     pub(crate) fn reset(&mut self) {
         self.flush();
-        self.bridge.reset_random();
+        self.random = Random::default();
+        if let Some(machine) = &self.machine {
+            machine.set_random(self.random);
+        }
         self.time = self.profile.script_time();
         self.failure = None;
         self.report = Report::default();
     }
 
     pub(crate) fn set_instruction_limit(&mut self, limit: u64) {
-        self.bridge.set_instruction_limit(limit);
+        self.limits.instructions = limit;
+    }
+
+    pub(crate) fn set_memory_limit(&mut self, bytes: usize) {
+        self.limits.memory = bytes;
     }
 
     /// Runs a script of the cache.
@@ -192,10 +193,10 @@ impl Engine {
             .compiled
             .get(&sha)
             .filter(|_| self.loaded.contains(&sha));
-        let (Some(compiled), Some(sandbox)) = (compiled, &self.sandbox) else {
+        let (Some(compiled), Some(machine)) = (compiled, &self.machine) else {
             return Err(Refusal::NoScript);
         };
-        let shebang = compiled.shebang;
+        let Compiled { function, shebang } = *compiled;
         let read_only = access == Access::ReadOnly;
         if shebang.is_present() && !shebang.no_writes && read_only {
             return Err(Refusal::Text(
@@ -224,13 +225,14 @@ impl Engine {
             dirty: false,
             state,
         };
-        let frame = Frame {
-            lua: &sandbox.lua,
-            bridge: &self.bridge,
-            globals: &sandbox.globals,
-            handler: &sandbox.error_handler,
+        let run = Run {
+            script: function,
+            name: &sha,
+            arguments,
+            protocol,
+            limits: self.limits,
         };
-        let answer = frame.run(&compiled.function, &sha, arguments, &mut active);
+        let answer = machine.run(&run, &mut active);
         self.report = active.report;
         state.time.thaw();
         state.select(database);

@@ -16,6 +16,8 @@ mod calls_streams;
 mod calls_strings;
 mod calls_zsets;
 mod expiry;
+mod frame;
+mod json;
 mod keys;
 mod known_cases;
 mod near_stream_calls;
@@ -36,6 +38,7 @@ mod unordered;
 mod waits;
 mod wire;
 
+use leaseline_redis_model::Reply;
 use near_stream_calls::NearCalls;
 use pair::Pair;
 use random::Random;
@@ -177,6 +180,9 @@ const SCRIPTS: Scenario = Scenario {
     cases: 100,
     one_in: 5,
     play: |pair, random| {
+        if random.one_in(3) {
+            pair.speak_resp3(0)?;
+        }
         for step in 0..60 {
             let script = scripts::script(random);
             pair.call(&[b"EVAL", script.as_bytes(), b"2", b"k1", b"k2", b"arg"])?;
@@ -203,9 +209,39 @@ const JSON: Scenario = Scenario {
     one_in: 5,
     play: |pair, random| {
         for _ in 0..300 {
-            let text = scripts::json(random);
-            pair.call(&[b"EVAL", scripts::JSON_SCRIPT.as_bytes(), b"0", &text])?;
+            let text = json::text(random);
+            pair.call(&[b"EVAL", json::SCRIPT.as_bytes(), b"0", &text])?;
         }
+        Ok(())
+    },
+};
+
+const BINARY: Scenario = Scenario {
+    name: "binary_reads_alike",
+    calls: 300,
+    cases: 20,
+    one_in: 5,
+    play: |pair, random| {
+        for _ in 0..150 {
+            let bytes = scripts::bytes(random);
+            let offset = random.pick(&["0", "1", "2", "-1", "9"]).as_bytes();
+            let script = scripts::READ_MSGPACK.as_bytes();
+            pair.call(&[b"EVAL", script, b"0", &bytes, offset])?;
+            let (script, layout) = (scripts::READ_STRUCT.as_bytes(), scripts::layout(random));
+            pair.call(&[b"EVAL", script, b"0", &bytes, layout.as_bytes()])?;
+        }
+        Ok(())
+    },
+};
+
+const LIBRARIES: Scenario = Scenario {
+    name: "scripts_find_the_same_names",
+    calls: 1,
+    cases: 1,
+    one_in: 1_000_000,
+    play: |pair, _| {
+        let names = pair.call(&[b"EVAL", scripts::ALL_NAMES.as_bytes(), b"0"])?;
+        assert!(matches!(names, Reply::Array(names) if names.len() > 150));
         Ok(())
     },
 };
@@ -354,6 +390,16 @@ fn our_scripts_answer_alike() {
 #[test]
 fn json_reads_alike() {
     JSON.check();
+}
+
+#[test]
+fn binary_reads_alike() {
+    BINARY.check();
+}
+
+#[test]
+fn scripts_find_the_same_names() {
+    LIBRARIES.check();
 }
 
 #[test]

@@ -9,6 +9,8 @@ use leaseline_redis_model::{Protocol, Reply};
 use redis_protocol::resp2;
 use redis_protocol::resp3::{decode::complete, types::OwnedFrame};
 
+use crate::frame;
+
 /// How long a reply may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -49,7 +51,7 @@ impl Wire {
     /// The next reply.
     pub(crate) fn receive(&mut self) -> io::Result<Vec<u8>> {
         loop {
-            if let Some(length) = self.length_of_next()? {
+            if let Some(length) = frame::length(&self.received) {
                 return Ok(self.received.drain(..length).collect());
             }
             self.read()?;
@@ -76,19 +78,6 @@ impl Wire {
                 Ok(())
             }
         }
-    }
-
-    /// The length of the first reply, once all of it has come.
-    fn length_of_next(&self) -> io::Result<Option<usize>> {
-        let length = match self.protocol {
-            Protocol::Resp2 => {
-                resp2::decode::decode_range(&self.received).map(|found| found.map(|(_, end)| end))
-            }
-            Protocol::Resp3 => {
-                complete::decode_range(&self.received).map(|found| found.map(|(_, end)| end))
-            }
-        };
-        length.map_err(io::Error::other)
     }
 }
 
@@ -119,7 +108,7 @@ fn from_frame(frame: OwnedFrame) -> Option<Reply> {
         OwnedFrame::Boolean { data, .. } => Reply::Boolean(data),
         OwnedFrame::Double { data, .. } => Reply::Double(data.to_string()),
         OwnedFrame::BigNumber { data, .. } => Reply::BigNumber(text(data)),
-        OwnedFrame::VerbatimString { data, .. } => Reply::Verbatim(text(data)),
+        OwnedFrame::VerbatimString { data, .. } => Reply::Bulk(data),
         OwnedFrame::Array { data, .. } => Reply::Array(list(data)?),
         OwnedFrame::Push { data, .. } => Reply::Push(list(data)?),
         OwnedFrame::Set { data, .. } => Reply::Set(list(data.into_iter().collect())?),

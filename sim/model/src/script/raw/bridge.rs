@@ -1,90 +1,77 @@
 //! What the C functions share with the engine.
 
 use std::any::Any;
-use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mlua::ffi;
 
-use super::stack::State;
+use super::heap::Heap;
+use super::look;
+use super::meter::Meter;
+use super::stack::{Outcome, State, push_bytes};
 use crate::random::Random;
 use crate::reply::Reply;
 use crate::script::json;
+use crate::script::limits::{Limit, Limits};
 use crate::script::run::Active;
+use crate::shape::Protocol;
 use crate::state::Profile;
 
-/// One per engine, at a fixed address. Every C function that needs it has that address as its
-/// first upvalue.
+/// One per Lua state, at a fixed address, which Lua knows as what it asks for memory.
 #[derive(Debug)]
 pub(crate) struct Bridge {
     /// The script that runs now; null between scripts.
     active: AtomicPtr<Active<'static>>,
-    pub(super) json: Mutex<json::Settings>,
-    pub(super) random: Mutex<Random>,
+    pub(super) heap: Heap,
+    pub(super) meter: Meter,
+    memory_limit: AtomicUsize,
+    json: Mutex<json::Settings>,
+    random: Mutex<Random>,
     /// A panic of a command, carried past the frames of Lua.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
-    pub(super) instructions: AtomicU64,
-    pub(super) instruction_limit: AtomicU64,
     profile: Profile,
 }
 
 impl Bridge {
-    pub(crate) fn new(profile: Profile, instruction_limit: u64) -> Self {
+    pub(super) fn new(profile: Profile, random: Random) -> Self {
         Bridge {
             active: AtomicPtr::new(ptr::null_mut()),
+            heap: Heap::default(),
+            meter: Meter::default(),
+            memory_limit: AtomicUsize::new(0),
             json: Mutex::default(),
-            random: Mutex::default(),
+            random: Mutex::new(random),
             panic: Mutex::default(),
-            instructions: AtomicU64::new(0),
-            instruction_limit: AtomicU64::new(instruction_limit),
             profile,
         }
-    }
-
-    /// Forgets what scripts have set in the libraries, except the random numbers: those belong to
-    /// the process in Redis.
-    pub(crate) fn reset_libraries(&self) {
-        *self.json.lock().unwrap_or_else(PoisonError::into_inner) = json::Settings::default();
-    }
-
-    /// Starts the random numbers anew.
-    pub(crate) fn reset_random(&self) {
-        *self.random.lock().unwrap_or_else(PoisonError::into_inner) = Random::default();
-    }
-
-    pub(crate) fn set_instruction_limit(&self, limit: u64) {
-        self.instruction_limit.store(limit, Ordering::Relaxed);
     }
 
     pub(super) fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// The text of a number that a script passes to a command.
-    pub(super) fn format_number(&self, value: f64) -> String {
-        self.profile.format_double(value)
-    }
-
     /// A copy, so that no lock is held where Lua may raise.
     pub(super) fn json_settings(&self) -> json::Settings {
-        *self.json.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.json)
     }
 
     pub(super) fn set_json_settings(&self, settings: json::Settings) {
-        *self.json.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+        *lock(&self.json) = settings;
+    }
+
+    pub(super) fn random(&self) -> Random {
+        *lock(&self.random)
+    }
+
+    pub(super) fn set_random(&self, random: Random) {
+        *lock(&self.random) = random;
     }
 
     pub(super) fn next_random(&self) -> f64 {
-        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
-        random.next()
-    }
-
-    pub(super) fn seed_random(&self, seed: i32) {
-        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
-        *random = Random::seeded(seed);
+        lock(&self.random).next()
     }
 
     /// Announces the script that is about to run.
@@ -93,93 +80,141 @@ impl Bridge {
     ///
     /// `active` is not touched by anyone else until [`Bridge::clear`], which is called before it
     /// ends.
-    pub(super) unsafe fn announce(&self, active: &mut Active<'_>) {
-        self.active
-            .store(ptr::from_mut(active).cast(), Ordering::Relaxed);
-        self.instructions.store(0, Ordering::Relaxed);
+    pub(super) unsafe fn announce(&self, lua: State, active: &mut Active<'_>, limits: &Limits) {
+        self.active.store(ptr::from_mut(active).cast(), Relaxed);
+        self.memory_limit.store(limits.memory, Relaxed);
+        self.meter.start(limits);
+        self.heap.start(lua, limits.memory);
     }
 
+    /// Ends what [`Bridge::announce`] began.
     pub(super) fn clear(&self) {
-        self.active.store(ptr::null_mut(), Ordering::Relaxed);
+        self.heap.end();
+        self.active.store(ptr::null_mut(), Relaxed);
+    }
+
+    pub(super) fn note_collection(&self) {
+        self.heap.collected(self.memory_limit.load(Relaxed));
+    }
+
+    /// A request for memory was refused, because of the limit or because the script has to end.
+    pub(super) fn refused_memory(&self) {
+        self.meter.stop(Limit::Memory, None);
+        self.heap.enforce();
     }
 
     pub(super) fn take_panic(&self) -> Option<Box<dyn Any + Send>> {
-        let mut panic = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
-        panic.take()
+        lock(&self.panic).take()
     }
 
-    /// Runs `work` on the running script. A panic there is kept for the engine, because it must
-    /// not unwind through Lua, and the script gets an error instead.
+    fn keep_panic(&self, panic: Box<dyn Any + Send>) {
+        *lock(&self.panic) = Some(panic);
+    }
+
+    /// Adds work that a C function does beyond what Lua counts. Too much stops the script.
+    ///
+    /// # Safety
+    ///
+    /// Called from the running C function.
+    pub(super) unsafe fn charge(&self, lua: State, work: usize) -> Result<(), Stopped> {
+        self.heed(lua, self.meter.add(work as u64))
+    }
+
+    /// Stops the script if it would use too much memory with so many bytes more.
+    pub(super) fn reserve(&self, more: usize) -> Result<(), Stopped> {
+        if !self.heap.is_over(more) {
+            return Ok(());
+        }
+        self.meter.stop(Limit::Memory, None);
+        Err(Stopped)
+    }
+
+    /// Stops the script if a limit was found to be reached.
+    pub(super) unsafe fn heed(&self, lua: State, found: Result<(), Limit>) -> Result<(), Stopped> {
+        found.map_err(|limit| {
+            self.meter.stop(limit, look::place(lua, 1));
+            Stopped
+        })
+    }
+
+    /// The protocol that the running script has chosen.
+    ///
+    /// # Safety
+    ///
+    /// As [`Bridge::with_active`].
+    pub(super) unsafe fn script_protocol(&self) -> Protocol {
+        let active = self.active.load(Relaxed);
+        (active.as_ref()).map_or(Protocol::default(), |active| active.state.protocol)
+    }
+
+    /// Runs `work` on the running script.
     ///
     /// # Safety
     ///
     /// Called from the Lua state that this bridge belongs to, and not from within `work`.
     pub(super) unsafe fn with_active(&self, work: impl FnOnce(&mut Active<'_>) -> Reply) -> Reply {
-        let active = self.active.load(Ordering::Relaxed);
-        if active.is_null() {
+        let active = self.active.load(Relaxed);
+        match active.as_mut() {
+            Some(active) => work(active),
             // Only a function kept from one script and called outside any could get here.
-            return Reply::Error("ERR redis.call outside of a script".to_owned());
+            None => Reply::Error("ERR redis.call outside of a script".to_owned()),
         }
-        let active = &mut *active;
-        catch_unwind(AssertUnwindSafe(|| work(active))).unwrap_or_else(|panic| {
-            *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
-            Reply::Error("ERR leaseline-redis-model panicked".to_owned())
-        })
     }
 }
 
-/// The bridge of the running C function.
+/// The script has to end: the meter knows why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stopped;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The bridge of a Lua state.
 ///
 /// # Safety
 ///
-/// The function was made by [`push_closure`], and its engine is alive, which it is while its Lua
-/// state runs anything.
+/// The state has one, and it lives while the state does.
 pub(super) unsafe fn of<'a>(lua: State) -> &'a Bridge {
-    &*ffi::lua_touserdata(lua, ffi::lua_upvalueindex(1)).cast::<Bridge>()
+    let mut bridge = ptr::null_mut();
+    ffi::lua_getallocf(lua, &raw mut bridge);
+    &*bridge.cast::<Bridge>()
 }
 
-/// Pushes a C function with the bridge as its first upvalue.
+/// Runs the half of a C function that owns Rust values, and then returns or raises as it says.
+/// Lua cannot raise in between: memory is granted until the owner is gone, and what it used too
+/// much is found afterwards. A panic is kept for the engine, because it must not unwind through
+/// Lua.
 ///
 /// # Safety
 ///
-/// `bridge` outlives the Lua state, and there are two free slots.
-pub(super) unsafe fn push_closure(lua: State, function: ffi::lua_CFunction, bridge: *const Bridge) {
-    ffi::lua_pushlightuserdata(lua, bridge.cast_mut().cast::<c_void>());
-    ffi::lua_pushcclosure(lua, function, 1);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::{Clock, ScriptTime, Time};
-    use crate::script::run::{Report, Rules};
-    use crate::state::State as Data;
-
-    #[test]
-    fn a_panic_waits_for_the_engine() {
-        let bridge = Bridge::new(Profile::Redis70, 1);
-        let mut active = Active {
-            state: &mut Data::new(Profile::Redis70, Time::new(Clock::Virtual(0))),
-            keys: &[],
-            rules: Rules {
-                read_only: false,
-                allow_oom: false,
-                out_of_memory: false,
-                time: ScriptTime::Frozen,
-                failure: None,
-            },
-            report: Report::default(),
-            dirty: false,
-        };
-        // SAFETY: `active` outlives its announcement and is not used meanwhile.
-        let (reply, outside) = unsafe {
-            bridge.announce(&mut active);
-            let reply = bridge.with_active(|_| panic!("on purpose"));
-            bridge.clear();
-            (reply, bridge.with_active(|_| Reply::ok()))
-        };
-        assert_eq!(reply.error(), Some("ERR leaseline-redis-model panicked"));
-        assert!(bridge.take_panic().is_some());
-        assert_eq!(outside.error(), Some("ERR redis.call outside of a script"));
+/// Called by Lua through a C function that owns nothing, and whose last act this is. `work` does
+/// nothing else that raises: it calls no function of a script and no metamethod.
+pub(super) unsafe fn owning(
+    lua: State,
+    work: impl FnOnce(&'static Bridge) -> Result<Outcome, Stopped>,
+) -> i32 {
+    let bridge = of(lua);
+    bridge.heap.relax();
+    let done = catch_unwind(AssertUnwindSafe(|| work(bridge)));
+    let outcome = match done {
+        Ok(Ok(_)) if bridge.heap.is_over(0) => {
+            bridge.meter.stop(Limit::Memory, None);
+            None
+        }
+        Ok(Ok(outcome)) => Some(outcome),
+        Ok(Err(Stopped)) => None,
+        Err(panic) => {
+            bridge.keep_panic(panic);
+            ffi::lua_settop(lua, 0);
+            push_bytes(lua, b"ERR leaseline-redis-model panicked");
+            Some(Outcome::Raise)
+        }
+    };
+    bridge.heap.enforce();
+    match outcome {
+        Some(Outcome::Results(count)) => count,
+        Some(Outcome::Raise) => ffi::lua_error(lua),
+        None => look::stop(lua),
     }
 }

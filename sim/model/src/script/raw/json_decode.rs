@@ -4,135 +4,201 @@ use std::ptr;
 
 use mlua::ffi;
 
-use super::bridge;
-use super::stack::{Outcome, State, bytes, finish, push_bytes, raise_here};
+use super::bridge::{Bridge, Stopped, owning};
+use super::json_settings::settings as json_settings;
+use super::stack::{Outcome, State, bytes, push_bytes, raise_here};
 use crate::script::json::{Scanner, Settings, Token};
+
+/// How many values a text may have. Lua raises an error for larger tables.
+const MOST_VALUES: usize = 1 << 26;
 
 /// `cjson.decode`.
 ///
 /// # Safety
 ///
-/// Called by Lua, with the bridge as upvalue.
+/// Called by Lua.
 pub(super) unsafe extern "C-unwind" fn decode(lua: State) -> i32 {
     if ffi::lua_gettop(lua) != 1 {
         return ffi::luaL_argerror(lua, 1, c"expected 1 argument".as_ptr());
     }
     // Raises for anything but a string or a number, which becomes a string.
     ffi::luaL_checklstring(lua, 1, ptr::null_mut());
-    let outcome = decode_first(lua);
-    finish(lua, outcome)
+    owning(lua, |bridge| {
+        let settings = json_settings(lua);
+        let text = bytes(lua, 1).unwrap_or_default();
+        let result = match text {
+            [0, _, ..] | [_, 0, ..] => Err(NoValue::Refused(
+                "JSON parser does not support UTF-16 or UTF-32".to_owned(),
+            )),
+            _ => Reader {
+                lua,
+                bridge,
+                scanner: Scanner::new(text, settings.decode_invalid_numbers),
+                settings,
+                open: Vec::new(),
+                values: 0,
+            }
+            .document(),
+        };
+        match result {
+            Ok(()) => Ok(Outcome::Results(1)),
+            Err(NoValue::Refused(message)) => {
+                // Wherever the reader stopped, only the message matters now.
+                ffi::lua_settop(lua, 0);
+                Ok(raise_here(lua, &message))
+            }
+            Err(NoValue::Stopped) => Err(Stopped),
+        }
+    })
 }
 
-unsafe fn decode_first(lua: State) -> Outcome {
-    let settings = bridge::of(lua).json_settings();
-    let text = bytes(lua, 1).unwrap_or_default();
-    let result = match text {
-        [0, _, ..] | [_, 0, ..] => Err("JSON parser does not support UTF-16 or UTF-32".to_owned()),
-        _ => Reader {
-            lua,
-            scanner: Scanner::new(text, settings.decode_invalid_numbers),
-            settings,
-            depth: 0,
-        }
-        .document(),
-    };
-    match result {
-        Ok(()) => Outcome::Results(1),
-        Err(message) => {
-            // Wherever the reader stopped, only the message matters now.
-            ffi::lua_settop(lua, 0);
-            raise_here(lua, &message)
-        }
+/// Why a text has no value.
+enum NoValue {
+    Refused(String),
+    Stopped,
+}
+
+impl From<Stopped> for NoValue {
+    fn from(_: Stopped) -> Self {
+        NoValue::Stopped
     }
+}
+
+/// A table that is being filled, which lies on the stack.
+enum Open {
+    /// The key of the next value lies on top of it.
+    Object,
+    /// The index of the next value.
+    Array(ffi::lua_Integer),
 }
 
 struct Reader<'a> {
     lua: State,
+    bridge: &'a Bridge,
     scanner: Scanner<'a>,
     settings: Settings,
-    depth: i32,
+    open: Vec<Open>,
+    values: usize,
 }
 
 impl Reader<'_> {
     /// Pushes the value of the whole text.
-    unsafe fn document(mut self) -> Result<(), String> {
-        let first = self.scanner.next();
-        self.value(first)?;
+    unsafe fn document(mut self) -> Result<(), NoValue> {
+        let mut token = self.scanner.next();
+        loop {
+            self.count()?;
+            if let Some(first) = self.push(token)? {
+                token = first;
+                continue;
+            }
+            match self.store()? {
+                Some(next) => token = next,
+                None => break,
+            }
+        }
         match self.scanner.next() {
             Token::End => Ok(()),
-            token => Err(self.scanner.unexpected("the end", &token)),
+            token => Err(self.unexpected("the end", &token)),
         }
     }
 
-    /// Pushes the value that starts with a token.
-    unsafe fn value(&mut self, token: Token) -> Result<(), String> {
+    fn unexpected(&self, wanted: &str, found: &Token) -> NoValue {
+        NoValue::Refused(self.scanner.unexpected(wanted, found))
+    }
+
+    /// Looks at the limits.
+    unsafe fn count(&mut self) -> Result<(), Stopped> {
+        const VALUES_PER_LOOK: usize = 1024;
+        self.values += 1;
+        if !self.values.is_multiple_of(VALUES_PER_LOOK) {
+            return Ok(());
+        }
+        let too_many = self.values >= MOST_VALUES;
+        self.bridge.reserve(if too_many { usize::MAX } else { 0 })?;
+        self.bridge.charge(self.lua, VALUES_PER_LOOK)
+    }
+
+    /// Pushes the value that starts with a token. If that is a table with anything in it, the
+    /// first token of its first value is answered.
+    unsafe fn push(&mut self, token: Token) -> Result<Option<Token>, NoValue> {
         match token {
             Token::Text(text) => push_bytes(self.lua, &text),
             Token::Number(number) => ffi::lua_pushnumber(self.lua, number),
             Token::Boolean(yes) => ffi::lua_pushboolean(self.lua, i32::from(yes)),
             Token::Null => ffi::lua_pushlightuserdata(self.lua, ptr::null_mut()),
-            Token::ObjectBegin => self.object()?,
-            Token::ArrayBegin => self.array()?,
-            token => return Err(self.scanner.unexpected("value", &token)),
+            Token::ObjectBegin => {
+                self.descend()?;
+                let token = self.scanner.next();
+                if token != Token::ObjectEnd {
+                    self.open.push(Open::Object);
+                    return self.key(token).map(Some);
+                }
+            }
+            Token::ArrayBegin => {
+                self.descend()?;
+                let token = self.scanner.next();
+                if token != Token::ArrayEnd {
+                    self.open.push(Open::Array(1));
+                    return Ok(Some(token));
+                }
+            }
+            token => return Err(self.unexpected("value", &token)),
         }
-        Ok(())
+        Ok(None)
     }
 
-    unsafe fn descend(&mut self) -> Result<(), String> {
-        self.depth += 1;
-        if self.depth > self.settings.decode_max_depth || ffi::lua_checkstack(self.lua, 4) == 0 {
-            return Err(format!(
-                "Found too many nested data structures ({}) at character {}",
-                self.depth,
+    /// Pushes a fresh table.
+    unsafe fn descend(&mut self) -> Result<(), NoValue> {
+        let depth = i32::try_from(self.open.len() + 1).unwrap_or(i32::MAX);
+        if depth > self.settings.decode_max_depth || ffi::lua_checkstack(self.lua, 3) == 0 {
+            return Err(NoValue::Refused(format!(
+                "Found too many nested data structures ({depth}) at character {}",
                 self.scanner.position()
-            ));
+            )));
         }
         ffi::lua_createtable(self.lua, 0, 0);
         Ok(())
     }
 
-    unsafe fn object(&mut self) -> Result<(), String> {
-        self.descend()?;
-        let mut token = self.scanner.next();
-        if token != Token::ObjectEnd {
-            loop {
-                let Token::Text(key) = token else {
-                    return Err(self.scanner.unexpected("object key string", &token));
-                };
-                push_bytes(self.lua, &key);
-                match self.scanner.next() {
-                    Token::Colon => {}
-                    token => return Err(self.scanner.unexpected("colon", &token)),
-                }
-                let first = self.scanner.next();
-                self.value(first)?;
-                ffi::lua_rawset(self.lua, -3);
-                match self.scanner.next() {
-                    Token::ObjectEnd => break,
-                    Token::Comma => token = self.scanner.next(),
-                    token => return Err(self.scanner.unexpected("comma or object end", &token)),
-                }
-            }
+    /// Pushes a key, and answers the first token of its value.
+    unsafe fn key(&mut self, token: Token) -> Result<Token, NoValue> {
+        let Token::Text(key) = token else {
+            return Err(self.unexpected("object key string", &token));
+        };
+        push_bytes(self.lua, &key);
+        match self.scanner.next() {
+            Token::Colon => Ok(self.scanner.next()),
+            token => Err(self.unexpected("colon", &token)),
         }
-        self.depth -= 1;
-        Ok(())
     }
 
-    unsafe fn array(&mut self) -> Result<(), String> {
-        self.descend()?;
-        let mut token = self.scanner.next();
-        if token != Token::ArrayEnd {
-            for index in 1.. {
-                self.value(token)?;
-                ffi::lua_rawseti(self.lua, -2, index);
-                match self.scanner.next() {
-                    Token::ArrayEnd => break,
-                    Token::Comma => token = self.scanner.next(),
-                    token => return Err(self.scanner.unexpected("comma or array end", &token)),
+    /// Puts the value on top into the table that it belongs to, and that one, if it is full, into
+    /// its own. The first token of the next value, or none at the end.
+    unsafe fn store(&mut self) -> Result<Option<Token>, NoValue> {
+        loop {
+            let (end, wanted) = match self.open.last_mut() {
+                None => return Ok(None),
+                Some(Open::Object) => {
+                    ffi::lua_rawset(self.lua, -3);
+                    (Token::ObjectEnd, "comma or object end")
                 }
-            }
+                Some(Open::Array(index)) => {
+                    ffi::lua_rawseti(self.lua, -2, *index);
+                    *index += 1;
+                    (Token::ArrayEnd, "comma or array end")
+                }
+            };
+            match self.scanner.next() {
+                token if token == end => self.open.pop(),
+                Token::Comma => {
+                    let token = self.scanner.next();
+                    return match end {
+                        Token::ObjectEnd => self.key(token).map(Some),
+                        _ => Ok(Some(token)),
+                    };
+                }
+                token => return Err(self.unexpected(wanted, &token)),
+            };
         }
-        self.depth -= 1;
-        Ok(())
     }
 }

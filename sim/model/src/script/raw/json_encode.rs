@@ -1,9 +1,13 @@
 //! `cjson.encode`.
 
+use std::ffi::CStr;
+
 use mlua::ffi;
 
-use super::bridge;
-use super::stack::{Outcome, State, bytes, finish, push_bytes, raise_here};
+use super::bridge::{Bridge, Stopped, owning};
+use super::guards;
+use super::json_settings::settings;
+use super::stack::{Outcome, State, bytes, push_bytes, raise_here};
 use crate::number;
 use crate::script::json::{self, Settings};
 
@@ -11,154 +15,230 @@ use crate::script::json::{self, Settings};
 ///
 /// # Safety
 ///
-/// Called by Lua, with the bridge as upvalue.
+/// Called by Lua.
 pub(super) unsafe extern "C-unwind" fn encode(lua: State) -> i32 {
     if ffi::lua_gettop(lua) != 1 {
         return ffi::luaL_argerror(lua, 1, c"expected 1 argument".as_ptr());
     }
-    let outcome = encode_first(lua);
-    finish(lua, outcome)
-}
-
-unsafe fn encode_first(lua: State) -> Outcome {
-    let settings = bridge::of(lua).json_settings();
-    let mut out = Vec::new();
-    match write(lua, &settings, 0, &mut out) {
-        Ok(()) => {
-            push_bytes(lua, &out);
-            Outcome::Results(1)
-        }
-        Err(message) => {
-            // Wherever the walk stopped, only the message matters now.
-            ffi::lua_settop(lua, 0);
-            raise_here(lua, &message)
-        }
-    }
-}
-
-unsafe fn refuse(lua: State, index: i32, reason: &str) -> String {
-    let name = std::ffi::CStr::from_ptr(ffi::lua_typename(lua, ffi::lua_type(lua, index)));
-    format!("Cannot serialise {}: {reason}", name.to_string_lossy())
-}
-
-/// Appends the value on top, which stays there.
-unsafe fn write(
-    lua: State,
-    settings: &Settings,
-    depth: i32,
-    out: &mut Vec<u8>,
-) -> Result<(), String> {
-    match ffi::lua_type(lua, -1) {
-        ffi::LUA_TSTRING => json::write_string(out, bytes(lua, -1).unwrap_or_default()),
-        ffi::LUA_TNUMBER => settings
-            .write_number(out, ffi::lua_tonumber(lua, -1))
-            .map_err(|reason| refuse(lua, -1, reason))?,
-        ffi::LUA_TBOOLEAN => out.extend_from_slice(match ffi::lua_toboolean(lua, -1) {
-            0 => b"false",
-            _ => b"true",
-        }),
-        ffi::LUA_TTABLE => {
-            let depth = depth + 1;
-            if depth > settings.encode_max_depth || ffi::lua_checkstack(lua, 6) == 0 {
-                return Err(format!("Cannot serialise, excessive nesting ({depth})"));
-            }
-            match array_length(lua, settings)? {
-                Some(length) => write_array(lua, settings, depth, length, out)?,
-                None => write_object(lua, settings, depth, out)?,
-            }
-        }
-        ffi::LUA_TNIL => out.extend_from_slice(b"null"),
-        ffi::LUA_TLIGHTUSERDATA if ffi::lua_touserdata(lua, -1).is_null() => {
-            out.extend_from_slice(b"null");
-        }
-        _ => return Err(refuse(lua, -1, "type not supported")),
-    }
-    Ok(())
-}
-
-/// The largest index, if the table on top has only whole positive keys, and any.
-unsafe fn array_length(lua: State, settings: &Settings) -> Result<Option<i32>, String> {
-    let (mut largest, mut items) = (0_i32, 0_i32);
-    ffi::lua_pushnil(lua);
-    while ffi::lua_next(lua, -2) != 0 {
-        let key = match ffi::lua_type(lua, -2) {
-            ffi::LUA_TNUMBER => ffi::lua_tonumber(lua, -2),
-            _ => 0.0,
+    owning(lua, |bridge| {
+        let mut writer = Writer {
+            lua,
+            bridge,
+            settings: settings(lua),
+            open: Vec::new(),
+            out: Vec::new(),
+            values: 0,
         };
-        if key.floor() != key || key < 1.0 {
-            ffi::lua_pop(lua, 2);
+        match writer.write_all() {
+            Ok(()) => {
+                push_bytes(lua, &writer.out);
+                Ok(Outcome::Results(1))
+            }
+            Err(NoText::Refused(message)) => {
+                // Wherever the walk stopped, only the message matters now.
+                ffi::lua_settop(lua, 0);
+                Ok(raise_here(lua, &message))
+            }
+            Err(NoText::Stopped) => Err(Stopped),
+        }
+    })
+}
+
+/// Why a value has no text.
+enum NoText {
+    Refused(String),
+    Stopped,
+}
+
+impl From<Stopped> for NoText {
+    fn from(_: Stopped) -> Self {
+        NoText::Stopped
+    }
+}
+
+/// A table that is being written, which lies on the stack.
+enum Open {
+    /// So many elements are written, of so many.
+    Array { done: i32, length: i32 },
+    /// The key written last lies on top of the table.
+    Object { is_first: bool },
+}
+
+struct Writer<'a> {
+    lua: State,
+    bridge: &'a Bridge,
+    settings: Settings,
+    open: Vec<Open>,
+    out: Vec<u8>,
+    values: usize,
+}
+
+impl Writer<'_> {
+    /// Writes the value on top, and pops it.
+    unsafe fn write_all(&mut self) -> Result<(), NoText> {
+        loop {
+            self.count()?;
+            if ffi::lua_type(self.lua, -1) == ffi::LUA_TTABLE {
+                self.begin()?;
+            } else {
+                self.write_plain()?;
+                ffi::lua_pop(self.lua, 1);
+            }
+            while !self.push_next()? {
+                // The table on top is done, so it goes, too.
+                ffi::lua_pop(self.lua, 1);
+                self.open.pop();
+            }
+            if self.open.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Looks at the limits: a table that contains others many times over has a huge text.
+    unsafe fn count(&mut self) -> Result<(), Stopped> {
+        const VALUES_PER_LOOK: usize = 1024;
+        self.values += 1;
+        if self.values.is_multiple_of(VALUES_PER_LOOK) {
+            self.bridge.charge(self.lua, VALUES_PER_LOOK)?;
+        }
+        self.bridge.reserve(self.out.len())
+    }
+
+    fn refuse(&self, index: i32, reason: &str) -> NoText {
+        // SAFETY: the index is valid; names of types are constants of Lua.
+        let name = unsafe {
+            let kind = ffi::lua_type(self.lua, index);
+            CStr::from_ptr(ffi::lua_typename(self.lua, kind)).to_string_lossy()
+        };
+        NoText::Refused(format!("Cannot serialise {name}: {reason}"))
+    }
+
+    /// Writes the value on top, which is no table.
+    unsafe fn write_plain(&mut self) -> Result<(), NoText> {
+        let (lua, out) = (self.lua, &mut self.out);
+        match ffi::lua_type(lua, -1) {
+            ffi::LUA_TSTRING => json::write_string(out, bytes(lua, -1).unwrap_or_default()),
+            ffi::LUA_TNUMBER => self.write_number(-1)?,
+            ffi::LUA_TBOOLEAN => out.extend_from_slice(match ffi::lua_toboolean(lua, -1) {
+                0 => b"false",
+                _ => b"true",
+            }),
+            ffi::LUA_TNIL => out.extend_from_slice(b"null"),
+            ffi::LUA_TLIGHTUSERDATA if ffi::lua_touserdata(lua, -1).is_null() => {
+                out.extend_from_slice(b"null");
+            }
+            _ => return Err(self.refuse(-1, "type not supported")),
+        }
+        Ok(())
+    }
+
+    unsafe fn write_number(&mut self, index: i32) -> Result<(), NoText> {
+        let value = ffi::lua_tonumber(self.lua, index);
+        let written = self.settings.write_number(&mut self.out, value);
+        written.map_err(|reason| self.refuse(index, reason))
+    }
+
+    /// Begins to write the table on top.
+    unsafe fn begin(&mut self) -> Result<(), NoText> {
+        let lua = self.lua;
+        let depth = i32::try_from(self.open.len() + 1).unwrap_or(i32::MAX);
+        if depth > self.settings.encode_max_depth || ffi::lua_checkstack(lua, 3) == 0 {
+            return Err(NoText::Refused(format!(
+                "Cannot serialise, excessive nesting ({depth})"
+            )));
+        }
+        guards::see_through(lua);
+        match self.array_length()? {
+            Some(length) => {
+                self.out.push(b'[');
+                self.open.push(Open::Array { done: 0, length });
+            }
+            None => {
+                self.out.push(b'{');
+                self.open.push(Open::Object { is_first: true });
+                ffi::lua_pushnil(lua);
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest index, if the table on top has only whole positive keys, and any.
+    unsafe fn array_length(&mut self) -> Result<Option<i32>, NoText> {
+        let lua = self.lua;
+        let (mut largest, mut items) = (0_i32, 0_i32);
+        ffi::lua_pushnil(lua);
+        while ffi::lua_next(lua, -2) != 0 {
+            let key = match ffi::lua_type(lua, -2) {
+                ffi::LUA_TNUMBER => ffi::lua_tonumber(lua, -2),
+                _ => 0.0,
+            };
+            if key.floor() != key || key < 1.0 {
+                ffi::lua_pop(lua, 2);
+                return Ok(None);
+            }
+            if key > f64::from(largest) {
+                largest = number::to_int_like_x86(key);
+            }
+            items = items.wrapping_add(1);
+            ffi::lua_pop(lua, 1);
+        }
+        let (ratio, safe) = (self.settings.sparse_ratio, self.settings.sparse_safe);
+        if ratio > 0 && largest > items.wrapping_mul(ratio) && largest > safe {
+            if !self.settings.sparse_convert {
+                return Err(self.refuse(-1, "excessively sparse array"));
+            }
             return Ok(None);
         }
-        if key > f64::from(largest) {
-            largest = to_int(key);
-        }
-        items += 1;
-        ffi::lua_pop(lua, 1);
+        Ok((largest > 0).then_some(largest))
     }
-    let (ratio, safe) = (settings.sparse_ratio, settings.sparse_safe);
-    if ratio > 0 && largest > items.wrapping_mul(ratio) && largest > safe {
-        if !settings.sparse_convert {
-            return Err(refuse(lua, -1, "excessively sparse array"));
-        }
-        return Ok(None);
-    }
-    Ok((largest > 0).then_some(largest))
-}
 
-/// C's conversion of a double to `int` on x86-64: the smallest one where it does not fit.
-fn to_int(value: f64) -> i32 {
-    i32::try_from(number::truncate_like_x86(value)).unwrap_or(i32::MIN)
-}
-
-unsafe fn write_array(
-    lua: State,
-    settings: &Settings,
-    depth: i32,
-    length: i32,
-    out: &mut Vec<u8>,
-) -> Result<(), String> {
-    out.push(b'[');
-    for index in 1..=length {
-        if index > 1 {
-            out.push(b',');
-        }
-        ffi::lua_rawgeti(lua, -1, index.into());
-        write(lua, settings, depth, out)?;
-        ffi::lua_pop(lua, 1);
-    }
-    out.push(b']');
-    Ok(())
-}
-
-unsafe fn write_object(
-    lua: State,
-    settings: &Settings,
-    depth: i32,
-    out: &mut Vec<u8>,
-) -> Result<(), String> {
-    out.push(b'{');
-    let mut first = true;
-    ffi::lua_pushnil(lua);
-    while ffi::lua_next(lua, -2) != 0 {
-        if !first {
-            out.push(b',');
-        }
-        first = false;
-        match ffi::lua_type(lua, -2) {
-            ffi::LUA_TNUMBER => {
-                out.push(b'"');
-                settings
-                    .write_number(out, ffi::lua_tonumber(lua, -2))
-                    .map_err(|reason| refuse(lua, -2, reason))?;
-                out.push(b'"');
+    /// Pushes the next value of the table that was begun last, and writes what is in front of
+    /// it. False if there is none; then the end of the table is written. At the outermost level
+    /// there is nothing to push, and that is the end.
+    unsafe fn push_next(&mut self) -> Result<bool, NoText> {
+        let lua = self.lua;
+        match self.open.last_mut() {
+            None => return Ok(true),
+            Some(Open::Array { done, length }) => {
+                if done == length {
+                    self.out.push(b']');
+                    return Ok(false);
+                }
+                if *done > 0 {
+                    self.out.push(b',');
+                }
+                *done += 1;
+                ffi::lua_rawgeti(lua, -1, (*done).into());
             }
-            ffi::LUA_TSTRING => json::write_string(out, bytes(lua, -2).unwrap_or_default()),
-            _ => return Err(refuse(lua, -2, "table key must be a number or string")),
+            Some(Open::Object { is_first }) => {
+                if ffi::lua_next(lua, -2) == 0 {
+                    self.out.push(b'}');
+                    return Ok(false);
+                }
+                if !std::mem::take(is_first) {
+                    self.out.push(b',');
+                }
+                self.write_key()?;
+            }
         }
-        out.push(b':');
-        write(lua, settings, depth, out)?;
-        ffi::lua_pop(lua, 1);
+        Ok(true)
     }
-    out.push(b'}');
-    Ok(())
+
+    /// Writes the key below the value on top.
+    unsafe fn write_key(&mut self) -> Result<(), NoText> {
+        match ffi::lua_type(self.lua, -2) {
+            ffi::LUA_TNUMBER => {
+                self.out.push(b'"');
+                self.write_number(-2)?;
+                self.out.push(b'"');
+            }
+            ffi::LUA_TSTRING => {
+                json::write_string(&mut self.out, bytes(self.lua, -2).unwrap_or_default());
+            }
+            _ => return Err(self.refuse(-2, "table key must be a number or string")),
+        }
+        self.out.push(b':');
+        Ok(())
+    }
 }

@@ -1,4 +1,5 @@
-//! The setters of `cjson`. Each answers the setting, changed or not.
+//! The settings of `cjson`, and its functions for them. Each of these answers the setting, changed
+//! or not.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -6,9 +7,8 @@ use std::ptr;
 use mlua::ffi;
 
 use super::bridge;
-use super::library::unsupported;
-use super::stack::{State, finish, push_bytes};
-use crate::script::json::InvalidNumbers;
+use super::stack::{State, push_bytes, set_field};
+use crate::script::json::{InvalidNumbers, Settings};
 
 /// The functions of `cjson` by name.
 pub(super) const FUNCTIONS: &[(&CStr, ffi::lua_CFunction)] = &[
@@ -23,6 +23,33 @@ pub(super) const FUNCTIONS: &[(&CStr, ffi::lua_CFunction)] = &[
     (c"decode_invalid_numbers", decode_invalid_numbers),
     (c"new", new),
 ];
+
+/// The texts of `cjson` by name.
+pub(super) const CONSTANTS: [(&CStr, &CStr); 2] = [(c"_NAME", c"cjson"), (c"_VERSION", c"2.1.0")];
+
+/// What holds for the running function: its own settings, if it comes from [`new`], or those of
+/// the one `cjson` that all scripts share.
+///
+/// # Safety
+///
+/// Called from a function of `cjson`.
+pub(super) unsafe fn settings(lua: State) -> Settings {
+    match own_settings(lua).as_ref() {
+        Some(own) => *own,
+        None => bridge::of(lua).json_settings(),
+    }
+}
+
+unsafe fn set_settings(lua: State, settings: Settings) {
+    match own_settings(lua).as_mut() {
+        Some(own) => *own = settings,
+        None => bridge::of(lua).set_json_settings(settings),
+    }
+}
+
+unsafe fn own_settings(lua: State) -> *mut Settings {
+    ffi::lua_touserdata(lua, ffi::lua_upvalueindex(1)).cast()
+}
 
 /// Raises if there are too many arguments, and fills up to that many with nil.
 unsafe fn expect(lua: State, count: i32) {
@@ -77,56 +104,56 @@ unsafe fn choice(lua: State, index: i32, setting: &mut i32, with_null: bool) {
 
 unsafe extern "C-unwind" fn encode_sparse_array(lua: State) -> i32 {
     expect(lua, 3);
-    let mut settings = bridge::of(lua).json_settings();
+    let mut settings = settings(lua);
     let mut convert = i32::from(settings.sparse_convert);
     choice(lua, 1, &mut convert, false);
     // What was read is kept even if a later argument is refused.
     settings.sparse_convert = convert != 0;
-    bridge::of(lua).set_json_settings(settings);
+    set_settings(lua, settings);
     integer(lua, 2, &mut settings.sparse_ratio, 0, i32::MAX);
-    bridge::of(lua).set_json_settings(settings);
+    set_settings(lua, settings);
     integer(lua, 3, &mut settings.sparse_safe, 0, i32::MAX);
-    bridge::of(lua).set_json_settings(settings);
+    set_settings(lua, settings);
     3
 }
 
 unsafe extern "C-unwind" fn encode_max_depth(lua: State) -> i32 {
     expect(lua, 1);
-    let mut settings = bridge::of(lua).json_settings();
+    let mut settings = settings(lua);
     integer(lua, 1, &mut settings.encode_max_depth, 1, i32::MAX);
-    bridge::of(lua).set_json_settings(settings);
+    set_settings(lua, settings);
     1
 }
 
 unsafe extern "C-unwind" fn decode_max_depth(lua: State) -> i32 {
     expect(lua, 1);
-    let mut settings = bridge::of(lua).json_settings();
+    let mut settings = settings(lua);
     integer(lua, 1, &mut settings.decode_max_depth, 1, i32::MAX);
-    bridge::of(lua).set_json_settings(settings);
+    set_settings(lua, settings);
     1
 }
 
 unsafe extern "C-unwind" fn encode_number_precision(lua: State) -> i32 {
     expect(lua, 1);
-    let mut settings = bridge::of(lua).json_settings();
+    let mut settings = settings(lua);
     integer(lua, 1, &mut settings.precision, 1, 14);
-    bridge::of(lua).set_json_settings(settings);
+    set_settings(lua, settings);
     1
 }
 
 unsafe extern "C-unwind" fn encode_keep_buffer(lua: State) -> i32 {
     expect(lua, 1);
-    let mut settings = bridge::of(lua).json_settings();
+    let mut settings = settings(lua);
     let mut keep = i32::from(settings.keep_buffer);
     choice(lua, 1, &mut keep, false);
     settings.keep_buffer = keep != 0;
-    bridge::of(lua).set_json_settings(settings);
+    set_settings(lua, settings);
     1
 }
 
 unsafe extern "C-unwind" fn encode_invalid_numbers(lua: State) -> i32 {
     expect(lua, 1);
-    let mut settings = bridge::of(lua).json_settings();
+    let mut settings = settings(lua);
     let mut how = match settings.encode_invalid_numbers {
         InvalidNumbers::Refuse => 0,
         InvalidNumbers::Write => 1,
@@ -138,22 +165,37 @@ unsafe extern "C-unwind" fn encode_invalid_numbers(lua: State) -> i32 {
         1 => InvalidNumbers::Write,
         _ => InvalidNumbers::Null,
     };
-    bridge::of(lua).set_json_settings(settings);
+    set_settings(lua, settings);
     1
 }
 
 unsafe extern "C-unwind" fn decode_invalid_numbers(lua: State) -> i32 {
     expect(lua, 1);
-    let mut settings = bridge::of(lua).json_settings();
+    let mut settings = settings(lua);
     let mut allow = i32::from(settings.decode_invalid_numbers);
     choice(lua, 1, &mut allow, false);
     settings.decode_invalid_numbers = allow != 0;
-    bridge::of(lua).set_json_settings(settings);
+    set_settings(lua, settings);
     1
 }
 
-/// A second `cjson` with settings of its own, which no script of a queue needs.
+/// Another `cjson`, with settings of its own. They have no destructor, so Lua may keep them.
 unsafe extern "C-unwind" fn new(lua: State) -> i32 {
-    let outcome = unsupported(lua, "cjson.new");
-    finish(lua, outcome)
+    ffi::lua_settop(lua, 0);
+    ffi::lua_createtable(lua, 0, 0);
+    let settings = ffi::lua_newuserdata(lua, size_of::<Settings>());
+    settings.cast::<Settings>().write(Settings::default());
+    for (name, function) in FUNCTIONS {
+        ffi::lua_pushvalue(lua, 2);
+        ffi::lua_pushcclosure(lua, *function, 1);
+        ffi::lua_setfield(lua, 1, name.as_ptr());
+    }
+    ffi::lua_settop(lua, 1);
+    ffi::lua_pushlightuserdata(lua, ptr::null_mut());
+    set_field(lua, c"null");
+    for (name, text) in CONSTANTS {
+        push_bytes(lua, text.to_bytes());
+        set_field(lua, name);
+    }
+    1
 }

@@ -8,26 +8,13 @@ use mlua::ffi;
 /// A Lua thread, as C functions get it.
 pub(super) type State = *mut ffi::lua_State;
 
-/// How a function that owned Rust values ended. The one that called it, and owns nothing, turns
-/// this into a return or into `lua_error`.
+/// How the half of a function that owned Rust values ended: see [`owning`](super::bridge::owning).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// So many results are on top of the stack.
     Results(i32),
     /// The error value is on top of the stack.
     Raise,
-}
-
-/// Returns or raises.
-///
-/// # Safety
-///
-/// `outcome` describes the stack of `lua`, and nothing with a destructor is alive in the caller:
-/// raising jumps over it.
-pub(super) unsafe fn finish(lua: State, outcome: Outcome) -> i32 {
-    match outcome {
-        Outcome::Results(count) => count,
-        Outcome::Raise => ffi::lua_error(lua),
-    }
 }
 
 /// The string at an index. A number is not converted.
@@ -87,12 +74,14 @@ pub(super) unsafe fn raise_here(lua: State, message: &str) -> Outcome {
     Outcome::Raise
 }
 
-/// Leaves a message without a position.
+/// Makes room for so many values, or raises as `luaL_checkstack` of Lua 5.1 does. That of `mlua` is
+/// a later one, which wants more room.
 ///
 /// # Safety
 ///
-/// There is a free slot.
-pub(super) unsafe fn raise(lua: State, message: &str) -> Outcome {
-    push_bytes(lua, message.as_bytes());
-    Outcome::Raise
+/// The callers own nothing.
+pub(super) unsafe fn make_room(lua: State, count: i32, what: &CStr) {
+    if ffi::lua_checkstack(lua, count) == 0 {
+        ffi::luaL_error(lua, c"stack overflow (%s)".as_ptr(), what.as_ptr());
+    }
 }

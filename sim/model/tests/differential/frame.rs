@@ -1,0 +1,43 @@
+//! Where a reply ends. A library would refuse what scripts can make a server say, such as a
+//! verbatim string in a format that nobody knows.
+
+/// The length of the first reply, once all of it is there.
+pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
+    walk(bytes, |_| ())
+}
+
+/// A reply with what the model makes of errors and statuses that are not UTF-8.
+pub(crate) fn shown(bytes: &[u8]) -> Vec<u8> {
+    let mut shown = Vec::new();
+    let all = walk(bytes, |part| match part {
+        [b'-' | b'+', ..] => shown.extend_from_slice(String::from_utf8_lossy(part).as_bytes()),
+        _ => shown.extend_from_slice(part),
+    });
+    all.map_or_else(|| bytes.to_vec(), |_| shown)
+}
+
+/// Goes through the first reply, if all of it is there: every line, with the text behind it where
+/// the line says how long that is.
+fn walk(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Option<usize> {
+    let (mut end, mut wanted) = (0, 1_usize);
+    while wanted > 0 {
+        let rest = bytes.get(end..)?;
+        let line = rest.windows(2).position(|pair| pair == b"\r\n")?;
+        let count = || {
+            let text = str::from_utf8(&rest[1..line]).ok();
+            // Nil has the length -1.
+            text.and_then(|text| usize::try_from(text.parse::<i64>().ok()?).ok())
+        };
+        let start = end;
+        end += line + 2;
+        wanted -= 1;
+        match rest[0] {
+            b'$' | b'=' => end += count().map_or(0, |length| length + 2),
+            b'*' | b'~' | b'>' => wanted += count().unwrap_or(0),
+            b'%' => wanted += 2 * count().unwrap_or(0),
+            _ => {}
+        }
+        each(bytes.get(start..end)?);
+    }
+    (end <= bytes.len()).then_some(end)
+}
