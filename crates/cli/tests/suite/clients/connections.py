@@ -117,7 +117,7 @@ def contents(client, options):
 def protocols(client, options):
     hello = client.execute_command("HELLO")
     hello = hello if isinstance(hello, dict) else dict(zip(hello[::2], hello[1::2], strict=True))
-    note("hello", without(hello, "id"))
+    note("hello", without(hello, "id", "version"))
     refused("no such protocol", client.execute_command, "HELLO", "4")
     refused("password", client.execute_command, "AUTH", "wrong")
     refused("user", connect({**options, "username": "nobody", "password": "wrong"}).ping)

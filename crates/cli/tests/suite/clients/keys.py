@@ -95,7 +95,7 @@ def servers(client):
     info = client.info()
     note(
         "info",
-        info["redis_version"],
+        info["redis_version"][:4],
         info["redis_mode"],
         info["role"],
         info["cluster_enabled"],
