@@ -4,6 +4,7 @@ mod bad_arguments;
 mod bad_input;
 mod bad_leases;
 mod claiming;
+mod clients;
 mod closed_ends;
 mod demo;
 mod giving_back;

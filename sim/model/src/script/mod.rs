@@ -15,6 +15,7 @@ mod raw;
 mod run;
 mod sandbox;
 mod shebang;
+mod spare;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,7 @@ use raw::{Machine, Run, Slot};
 pub(crate) use run::PlannedFailure;
 use run::{Active, Report, Rules};
 use shebang::Shebang;
+use spare::Spare;
 
 /// The hash that names a script, in lower case.
 type Sha = String;
@@ -112,8 +114,15 @@ impl Engine {
         Ok(Compiled { function, shebang })
     }
 
-    /// The Lua state, made when the first script needs it.
+    /// The Lua state, found or made when the first script needs it.
     fn machine(&mut self) -> Result<&Machine, Refusal> {
+        if self.machine.is_none()
+            && let Some(Spare { machine, compiled }) = spare::take(self.profile)
+        {
+            machine.set_random(self.random);
+            self.compiled = compiled;
+            self.machine = Some(machine);
+        }
         if self.machine.is_none() {
             let machine = sandbox::machine(self.profile, self.random)
                 .map_err(|error| Refusal::Line(format!("ERR Lua did not start: {error}")))?;
@@ -240,6 +249,16 @@ impl Engine {
         state.may_wait = may_wait;
         state.in_script = false;
         answer
+    }
+}
+
+/// The Lua state is kept for the next server.
+impl Drop for Engine {
+    fn drop(&mut self) {
+        if let Some(machine) = self.machine.take() {
+            let compiled = mem::take(&mut self.compiled);
+            spare::keep(self.profile, Spare { machine, compiled });
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::test_server::{START_MS, TestServer};
-use crate::{Condition, ScriptTime};
+use crate::{Condition, Reply, ScriptTime};
 
 const SUFFIX: &str = ", on @user_script:1.";
 
@@ -187,4 +187,26 @@ fn a_server_can_move_to_another_thread() {
         server.expect_script("return redis.call('INCR', 'n')", ":2");
     });
     assert!(reply.join().is_ok());
+}
+
+#[test]
+fn a_new_server_knows_nothing_of_one_that_is_gone() {
+    let chance = "EVAL return(math.random(1000000)) 0";
+    let mut first = TestServer::new();
+    let drawn = first.run(chance);
+    let loaded = first.run("SCRIPT LOAD return(redis.sha1hex('gone'))");
+    first.run("EVAL cjson.encode_sparse_array(true) 0");
+    drop(first);
+    let mut second = TestServer::new();
+    assert_eq!(second.run(chance), drawn);
+    let Reply::Bulk(sha) = loaded else {
+        panic!("not loaded: {loaded:?}");
+    };
+    let sha = String::from_utf8_lossy(&sha);
+    second.expect(
+        &format!("EVALSHA {sha} 0"),
+        "-NOSCRIPT No matching script. Please use EVAL.",
+    );
+    let reply = second.run("EVAL return(cjson.encode({[1000]=1})) 0");
+    assert!(reply.error().is_some(), "{reply:?}");
 }

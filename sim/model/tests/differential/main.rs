@@ -16,6 +16,7 @@ mod calls_streams;
 mod calls_strings;
 mod calls_zsets;
 mod expiry;
+mod extreme_scripts;
 mod frame;
 mod json;
 mod keys;
@@ -332,6 +333,17 @@ fn known_cases_answer_alike() {
         pair.clear();
         let played = known_cases::play(&mut pair, case);
         assert!(played.is_ok(), "{case:#?}\n{played:?}");
+    }
+}
+
+#[test]
+fn extreme_scripts_answer_alike() {
+    let Some(mut pair) = Pair::start("extreme_scripts_answer_alike") else {
+        return;
+    };
+    for script in extreme_scripts::SCRIPTS {
+        let played = pair.call(&[b"EVAL", script.as_bytes(), b"0"]);
+        assert!(played.is_ok(), "{script}: {played:?}");
     }
 }
 

@@ -143,6 +143,11 @@ impl Machine {
         }
     }
 
+    /// How many bytes the state holds, garbage included.
+    pub(super) fn memory(&self) -> usize {
+        self.bridge.heap.used()
+    }
+
     /// The random numbers as they are now.
     pub(super) fn random(&self) -> Random {
         self.bridge.random()

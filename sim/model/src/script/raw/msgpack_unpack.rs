@@ -11,6 +11,9 @@ use crate::script::msgpack::{Fault, Item, Reader};
 /// How many values a text may have. Lua raises an error for larger tables.
 const MOST_VALUES: usize = 1 << 26;
 
+const TOO_MANY: &str =
+    "stack overflow (too many return values at once; use unpack_one or unpack_limit instead.)";
+
 /// All values of a text.
 ///
 /// # Safety
@@ -77,7 +80,9 @@ unsafe fn values(lua: State, limit: ffi::lua_Integer, offset: ffi::lua_Integer) 
                 Err(NoValue::Stopped) => return Err(Stopped),
                 Err(NoValue::Refused(why)) => return Ok(raise_here(lua, why)),
                 Err(NoValue::Key(why)) => {
-                    // In Redis it is Lua that refuses the key, without a position.
+                    // In Redis it is Lua that refuses the key, without a position. The stack may
+                    // be full.
+                    ffi::lua_settop(lua, 0);
                     push_bytes(lua, why.to_bytes());
                     return Ok(Outcome::Raise);
                 }
@@ -88,6 +93,9 @@ unsafe fn values(lua: State, limit: ffi::lua_Integer, offset: ffi::lua_Integer) 
                 0 => -1.0,
                 left => (text.len() - left) as f64,
             };
+            if ffi::lua_checkstack(lua, 1) == 0 {
+                return Ok(raise_here(lua, TOO_MANY));
+            }
             ffi::lua_pushnumber(lua, next);
             ffi::lua_insert(lua, 2);
             count += 1;
@@ -134,8 +142,6 @@ struct Decoder<'a> {
 impl Decoder<'_> {
     /// Pushes one value with all that is in it.
     unsafe fn value(&mut self) -> Result<(), NoValue> {
-        const TOO_MANY: &str = "stack overflow (too many return values at once; use unpack_one or \
-                                unpack_limit instead.)";
         let lua = self.lua;
         loop {
             self.count()?;

@@ -59,11 +59,15 @@ pub(super) unsafe extern "C-unwind" fn xpcall(lua: State) -> i32 {
     ffi::luaL_checkany(lua, 2);
     ffi::lua_settop(lua, 2);
     ffi::lua_insert(lua, 1);
-    let status = ffi::lua_pcall(lua, 0, ffi::LUA_MULTRET, 1);
-    unless_stopped(lua, 0);
-    ffi::lua_pushboolean(lua, i32::from(status == 0));
-    ffi::lua_replace(lua, 1);
-    ffi::lua_gettop(lua)
+    // Before the call: its results may leave no room behind them.
+    ffi::lua_pushboolean(lua, 1);
+    ffi::lua_insert(lua, 2);
+    if ffi::lua_pcall(lua, 0, ffi::LUA_MULTRET, 1) != 0 {
+        unless_stopped(lua, 0);
+        ffi::lua_pushboolean(lua, 0);
+        ffi::lua_replace(lua, 2);
+    }
+    ffi::lua_gettop(lua) - 1
 }
 
 /// `coroutine.resume`.

@@ -62,12 +62,13 @@ pub(super) unsafe fn get_field(lua: State, name: &CStr) -> i32 {
 }
 
 /// Leaves a message on the stack with the position of the Lua code that called the running
-/// function, as `luaL_error` words it.
+/// function, as `luaL_error` words it. All else goes, for the stack may be full.
 ///
 /// # Safety
 ///
-/// There are three free slots.
+/// The message does not lie on the stack, and nothing else there is needed any more.
 pub(super) unsafe fn raise_here(lua: State, message: &str) -> Outcome {
+    ffi::lua_settop(lua, 0);
     ffi::luaL_where(lua, 1);
     push_bytes(lua, message.as_bytes());
     ffi::lua_concat(lua, 2);
