@@ -30,8 +30,8 @@ pub struct Options {
 /// several connections, with transactions, blocking commands and subscriptions of their own,
 /// there are [`Server::connect`], [`Server::call`] and [`Server::take_replies`].
 ///
-/// Its Lua state is dear to make, and is made for its first script: a harness that runs many
-/// simulations keeps one server per thread and calls [`Server::reset`] between them.
+/// A Lua state is dear to make. A server gets one for its first script, if it can that of a server
+/// that was dropped; [`Server::reset`] keeps it.
 pub struct Server {
     pub(crate) state: State,
     engine: Engine,

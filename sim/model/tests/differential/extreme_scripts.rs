@@ -49,7 +49,7 @@ pub(crate) const SCRIPTS: &[&str] = &[
     "return string.find('a',('%f[a]'):rep(1e5))",
     "return string.gsub('abc','',('%0'):rep(1e5))",
     "local n = 0 local function f() n = n + 1 return pcall(f) end f() return n",
-    "local n = 0 local function f() n = n + 1 return 1 + f() end pcall(f) return n",
+    "local n = 0 local function f() n = n + 1 return 1 + f() end pcall(f) return n > 15000",
     "local n = 0 local function f() n = n + 1 return xpcall(f, error) end f() return n",
     "local n = 0 local function f() n = n + 1 return ('x'):gsub('x', f) end pcall(f) return n",
     "local n = 0 local function f() n = n + 1 table.sort({2, 1}, f) end pcall(f) return n",
