@@ -75,3 +75,32 @@ fn replies_that_nest_too_deep_are_refused() {
     assert!(error.contains("nest deeper than 1000"), "{reply:?}");
     assert_eq!(server.unsupported().len(), 1);
 }
+
+#[test]
+fn a_coroutine_that_could_not_be_resumed_is_not_written_to_once_it_is_gone() {
+    let mut server = server();
+    let resume = "coroutine.resume(c, 1, 2, 3, 4, unpack({}, 1, 7996))";
+    let wrap = "coroutine.wrap(function() end)(1, 2, 3, 4, unpack({}, 1, 7996))";
+    for refused in [
+        format!("pcall(function() {resume} end)"),
+        format!("xpcall(function() {resume} end, type)"),
+        format!("load(function() {resume} end)"),
+        format!("pcall(function() {wrap} end)"),
+    ] {
+        let script = format!(
+            "local c = coroutine.create(function() end) {refused} c = nil collectgarbage() \
+             local kept = {{}} \
+             for i = 1, 4000 do kept[i] = string.rep('x', 60 + i % 160) .. i end \
+             local large = string.rep('y', 2^20 + ARGV[1]) \
+             for i = 1, 4000 do \
+                 if kept[i] ~= string.rep('x', 60 + i % 160) .. i then return 'overwritten' end \
+             end \
+             return 'whole'"
+        );
+        for round in 0..10 {
+            let round = round.to_string();
+            let reply = server.execute(&[b"EVAL", script.as_bytes(), b"0", round.as_bytes()]);
+            assert_eq!(reply, Reply::Bulk(b"whole".to_vec()), "{refused}");
+        }
+    }
+}

@@ -8,13 +8,16 @@ use super::bridge;
 use super::look::stop;
 use super::stack::{State, push_bytes};
 
-/// Returns from a C function that may have caught anything.
+/// Returns from a C function that may have caught anything. An error may also have come out of
+/// `coroutine.resume` itself, which then did not say that this thread runs again.
 ///
 /// # Safety
 ///
 /// As [`stop`].
 pub(super) unsafe fn unless_stopped(lua: State, results: i32) -> i32 {
-    match bridge::of(lua).meter.is_stopped() {
+    let bridge = bridge::of(lua);
+    bridge.heap.switch_to(lua);
+    match bridge.meter.is_stopped() {
         true => stop(lua),
         false => results,
     }
@@ -83,10 +86,8 @@ pub(super) unsafe extern "C-unwind" fn resume(lua: State) -> i32 {
     if coroutine.is_null() {
         return original(lua); // which refuses
     }
-    let heap = &bridge::of(lua).heap;
-    heap.switch_to(coroutine);
+    bridge::of(lua).heap.switch_to(coroutine);
     let results = original(lua);
-    heap.switch_to(lua);
     unless_stopped(lua, results)
 }
 
