@@ -70,9 +70,14 @@ impl RealServer {
         line.unwrap_or_default().to_owned()
     }
 
-    /// Removes all data and scripts.
+    /// Removes all clients, data and scripts. The server may not have noticed yet that clients are
+    /// gone, and would serve those that waited from what comes next.
     pub(crate) fn clear(&mut self) {
-        for argv in [&[&b"FLUSHALL"[..]][..], &[b"SCRIPT", b"FLUSH"]] {
+        for argv in [
+            &[&b"CLIENT"[..], b"KILL", b"SKIPME", b"yes"][..],
+            &[b"FLUSHALL"],
+            &[b"SCRIPT", b"FLUSH"],
+        ] {
             self.look(argv);
         }
     }
