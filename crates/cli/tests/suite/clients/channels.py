@@ -1,6 +1,6 @@
 """Messages to channels, through redis-py."""
 
-from journal import connect, note, styles, until
+from journal import connect, note, runs, until
 
 
 def messages(client, options):
@@ -53,8 +53,5 @@ def threads(client, options):
     subscriber.close()
 
 
-for client, options in styles():
-    for steps in (messages, threads):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        steps(client, options)
+for step, client, options in runs(messages, threads):
+    step(client, options)

@@ -3,7 +3,7 @@
 import threading
 
 import redis
-from journal import URL, connect, note, refused, styles, without
+from journal import URL, connect, note, refused, runs, without
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -123,8 +123,5 @@ def protocols(client, options):
     refused("user", connect({**options, "username": "nobody", "password": "wrong"}).ping)
 
 
-for client, options in styles():
-    for steps in (names, pools, lost, databases, contents, protocols):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        steps(client, options)
+for step, client, options in runs(names, pools, lost, databases, contents, protocols):
+    step(client, options)

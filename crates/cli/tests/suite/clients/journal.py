@@ -35,6 +35,15 @@ def styles():
         client.close()
 
 
+def runs(*steps):
+    """Each step with a client of each style, on an empty server."""
+    for client, options in styles():
+        for step in steps:
+            print(f"-- {step.__name__}")
+            client.flushall()
+            yield step, client, options
+
+
 def connect(options):
     """A client, and so a connection, of its own."""
     return redis.Redis.from_url(URL, **options)

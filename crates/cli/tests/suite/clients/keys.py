@@ -2,7 +2,7 @@
 
 import time
 
-from journal import note, refused, styles, until, without
+from journal import note, refused, runs, until, without
 
 
 def keys(client):
@@ -115,8 +115,5 @@ def servers(client):
     refused("syntax", client.execute_command, "SET", "a", "b", "BOGUS")
 
 
-for client, _ in styles():
-    for steps in (keys, servers):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        steps(client)
+for step, client, _ in runs(keys, servers):
+    step(client)

@@ -2,7 +2,7 @@
 
 import threading
 
-from journal import connect, note, refused, styles, until
+from journal import connect, note, refused, runs, until
 
 
 def locks(client, options):
@@ -54,8 +54,5 @@ def counting(_, options):
     note("counted", client.get("number"), client.exists("counting"))
 
 
-for client, options in styles():
-    for steps in (locks, counting):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        steps(client, options)
+for step, client, options in runs(locks, counting):
+    step(client, options)

@@ -1,6 +1,6 @@
 """Sorted sets and streams, through redis-py."""
 
-from journal import note, refused, styles, without
+from journal import note, refused, runs, without
 
 
 def sorted_sets(client):
@@ -158,8 +158,5 @@ def streams(client):
     note("read for a while", client.xread({"log": "$"}, block=5))
 
 
-for client, _ in styles():
-    for steps in (sorted_sets, streams):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        steps(client)
+for step, client, _ in runs(sorted_sets, streams):
+    step(client)

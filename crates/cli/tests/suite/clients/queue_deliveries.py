@@ -2,7 +2,7 @@
 
 import threading
 
-from journal import connect, note, styles
+from journal import connect, note, runs
 from queues import Events, note_keys, number_ids, payload
 from redis_message_queue import RedisMessageQueue
 
@@ -96,11 +96,8 @@ def many_workers(client, options):
         )
 
 
-for client, options in styles():
-    for steps in (one_worker, callbacks, in_processing, many_workers):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        number_ids()
-        steps(client, options)
-        if steps is not many_workers:
-            note_keys(client)
+for step, client, options in runs(one_worker, callbacks, in_processing, many_workers):
+    number_ids()
+    step(client, options)
+    if step is not many_workers:
+        note_keys(client)

@@ -1,6 +1,6 @@
 """Leases of redis-message-queue: workers that vanish, heartbeats, late ends, dead letters."""
 
-from journal import connect, note, styles, until
+from journal import connect, note, runs, until
 from queues import Events, expire_leases, note_keys, number_ids
 from redis_message_queue import RedisMessageQueue
 
@@ -105,11 +105,8 @@ def dead_letters(client, _):
     events.note()
 
 
-for client, options in styles():
-    for steps in (reclaiming, late_ends, passing_time, heartbeats, dead_letters):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        number_ids()
-        steps(client, options)
-        if steps is not heartbeats:
-            note_keys(client)
+for step, client, options in runs(reclaiming, late_ends, passing_time, heartbeats, dead_letters):
+    number_ids()
+    step(client, options)
+    if step is not heartbeats:
+        note_keys(client)

@@ -2,7 +2,7 @@
 
 import threading
 
-from journal import connect, note, styles
+from journal import connect, note, runs
 from queues import Events, note_keys, number_ids
 from redis_message_queue import (
     QueueBackpressureError,
@@ -98,10 +98,7 @@ def draining(client, _):
     events.note()
 
 
-for client, options in styles():
-    for steps in (duplicates, plain_publishes, limits, waiting_for_room, draining):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        number_ids()
-        steps(client, options)
-        note_keys(client)
+for step, client, options in runs(duplicates, plain_publishes, limits, waiting_for_room, draining):
+    number_ids()
+    step(client, options)
+    note_keys(client)

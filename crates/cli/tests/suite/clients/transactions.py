@@ -1,7 +1,7 @@
 """Pipelines, transactions and scripts, through redis-py."""
 
 import redis
-from journal import connect, note, refused, styles
+from journal import connect, note, refused, runs
 
 
 def pipelines(client, _):
@@ -123,8 +123,5 @@ def scripts(client, _):
     note("reading only", client.eval_ro("return redis.call('GET', KEYS[1])", 1, "k"))
 
 
-for client, options in styles():
-    for steps in (pipelines, watching, scripts):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        steps(client, options)
+for step, client, options in runs(pipelines, watching, scripts):
+    step(client, options)

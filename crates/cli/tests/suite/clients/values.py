@@ -1,6 +1,6 @@
 """Strings, lists, hashes and sets, through redis-py."""
 
-from journal import note, refused, styles
+from journal import note, refused, runs
 
 
 def strings(client):
@@ -138,8 +138,5 @@ def sets(client):
     note("scan", set(client.sscan_iter("all")), set(client.sscan_iter("all", match="[a-c]")))
 
 
-for client, _ in styles():
-    for steps in (strings, lists, hashes, sets):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        steps(client)
+for step, client, _ in runs(strings, lists, hashes, sets):
+    step(client)

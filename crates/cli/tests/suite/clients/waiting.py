@@ -2,7 +2,7 @@
 
 import threading
 
-from journal import connect, note, styles, until_blocked
+from journal import connect, note, runs, until_blocked
 
 
 class Waiter:
@@ -101,8 +101,5 @@ def others(client, options):
     note("no group any more", client.delete("log"), waiter.end())
 
 
-for client, options in styles():
-    for steps in (lists, others):
-        print(f"-- {steps.__name__}")
-        client.flushall()
-        steps(client, options)
+for step, client, options in runs(lists, others):
+    step(client, options)
