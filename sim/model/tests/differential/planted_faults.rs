@@ -4,6 +4,7 @@ use leaseline_redis_model::Fault;
 
 use crate::pair::Pair;
 use crate::scenario::shortened;
+use crate::scenarios::SCENARIOS;
 
 /// The longest sequence that any of the mistakes needs.
 const LONGEST: usize = 5;
@@ -17,7 +18,7 @@ fn every_planted_fault_is_found() {
     for fault in Fault::ALL {
         let mut pair = Pair::start(test).expect("another server");
         pair.plant(fault);
-        let mut tries = crate::SCENARIOS.into_iter().flat_map(|scenario| {
+        let mut tries = SCENARIOS.into_iter().flat_map(|scenario| {
             let seeds = 1..=scenario.cases;
             seeds.map(move |seed| (scenario, seed))
         });
