@@ -2,7 +2,7 @@
 //! tests.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::raw::Machine;
@@ -31,15 +31,20 @@ pub(super) fn keep(profile: Profile, spare: Spare) {
         return;
     }
     machine.reset_libraries();
-    let mut spares = SPARES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut spares = spares();
     if spares.len() < MOST {
         spares.push((profile, spare));
     }
 }
 
+/// All of them. A panic leaves nothing half done here.
+fn spares() -> MutexGuard<'static, Vec<(Profile, Spare)>> {
+    SPARES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A state that was kept.
 pub(super) fn take(profile: Profile) -> Option<Spare> {
-    let mut spares = SPARES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut spares = spares();
     let index = spares.iter().position(|(of, _)| *of == profile)?;
     Some(spares.swap_remove(index).1)
 }

@@ -3,14 +3,14 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mlua::ffi;
 
 use super::heap::Heap;
 use super::look;
-use super::meter::Meter;
+use super::meter::{Meter, lock};
 use super::stack::{Outcome, State, push_bytes};
 use crate::random::Random;
 use crate::reply::Reply;
@@ -93,7 +93,24 @@ impl Bridge {
         self.active.store(ptr::null_mut(), Relaxed);
     }
 
-    pub(super) fn note_collection(&self) {
+    /// Collects the garbage if there is much.
+    ///
+    /// # Safety
+    ///
+    /// `lua` is a thread of the state that this bridge belongs to.
+    pub(super) unsafe fn collect_if_due(&self, lua: State) {
+        if self.heap.wants_collection() {
+            self.collect(lua);
+        }
+    }
+
+    /// Collects the garbage.
+    ///
+    /// # Safety
+    ///
+    /// As [`Bridge::collect_if_due`].
+    pub(super) unsafe fn collect(&self, lua: State) {
+        ffi::lua_gc(lua, ffi::LUA_GCCOLLECT, 0);
         self.heap.collected(self.memory_limit.load(Relaxed));
     }
 
@@ -165,10 +182,6 @@ impl Bridge {
 /// The script has to end: the meter knows why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stopped;
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The bridge of a Lua state.
 ///

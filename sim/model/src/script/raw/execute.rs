@@ -54,10 +54,7 @@ impl Machine {
     ///
     /// As above, and the bridge knows of the running script.
     unsafe fn run_announced(&self, lua: State, run: &Run<'_>, keys: &[&[u8]]) -> Answer {
-        if self.bridge.heap.wants_collection() {
-            ffi::lua_gc(lua, ffi::LUA_GCCOLLECT, 0);
-            self.bridge.note_collection();
-        }
+        self.bridge.collect_if_due(lua);
         // This grows a stack far below its limit.
         ffi::lua_checkstack(lua, 20);
         self.push(lua, self.globals);
@@ -79,8 +76,7 @@ impl Machine {
             Some(stop) => {
                 // Much of what the script had may be garbage now.
                 ffi::lua_settop(lua, handler);
-                ffi::lua_gc(lua, ffi::LUA_GCCOLLECT, 0);
-                self.bridge.note_collection();
+                self.bridge.collect(lua);
                 Ok(Reply::Error(stop.line(run.name)))
             }
             None => answer,

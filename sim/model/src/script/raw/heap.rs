@@ -135,9 +135,9 @@ impl Heap {
         self.used.load(Relaxed)
     }
 
-    /// Tells which thread of Lua runs from now on, and answers which one ran.
-    pub(super) fn switch_to(&self, lua: State) -> State {
-        self.running.swap(lua, Relaxed)
+    /// Tells which thread of Lua runs from now on.
+    pub(super) fn switch_to(&self, lua: State) {
+        self.running.store(lua, Relaxed);
     }
 
     /// What the script was given so far. The next look is due after as much again as may pass

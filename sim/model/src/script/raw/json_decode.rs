@@ -4,13 +4,11 @@ use std::ptr;
 
 use mlua::ffi;
 
-use super::bridge::{Bridge, Stopped, owning};
+use super::bridge::{Stopped, owning};
 use super::json_settings::settings as json_settings;
 use super::stack::{Outcome, State, bytes, push_bytes, raise_here};
+use super::tally::Tally;
 use crate::script::json::{Scanner, Settings, Token};
-
-/// How many values a text may have. Lua raises an error for larger tables.
-const MOST_VALUES: usize = 1 << 26;
 
 /// `cjson.decode`.
 ///
@@ -32,21 +30,16 @@ pub(super) unsafe extern "C-unwind" fn decode(lua: State) -> i32 {
             )),
             _ => Reader {
                 lua,
-                bridge,
+                tally: Tally::new(lua, bridge),
                 scanner: Scanner::new(text, settings.decode_invalid_numbers),
                 settings,
                 open: Vec::new(),
-                values: 0,
             }
             .document(),
         };
         match result {
             Ok(()) => Ok(Outcome::Results(1)),
-            Err(NoValue::Refused(message)) => {
-                // Wherever the reader stopped, only the message matters now.
-                ffi::lua_settop(lua, 0);
-                Ok(raise_here(lua, &message))
-            }
+            Err(NoValue::Refused(message)) => Ok(raise_here(lua, &message)),
             Err(NoValue::Stopped) => Err(Stopped),
         }
     })
@@ -74,11 +67,10 @@ enum Open {
 
 struct Reader<'a> {
     lua: State,
-    bridge: &'a Bridge,
+    tally: Tally<'a>,
     scanner: Scanner<'a>,
     settings: Settings,
     open: Vec<Open>,
-    values: usize,
 }
 
 impl Reader<'_> {
@@ -86,7 +78,7 @@ impl Reader<'_> {
     unsafe fn document(mut self) -> Result<(), NoValue> {
         let mut token = self.scanner.next();
         loop {
-            self.count()?;
+            self.tally.read()?;
             if let Some(first) = self.push(token)? {
                 token = first;
                 continue;
@@ -104,18 +96,6 @@ impl Reader<'_> {
 
     fn unexpected(&self, wanted: &str, found: &Token) -> NoValue {
         NoValue::Refused(self.scanner.unexpected(wanted, found))
-    }
-
-    /// Looks at the limits.
-    unsafe fn count(&mut self) -> Result<(), Stopped> {
-        const VALUES_PER_LOOK: usize = 1024;
-        self.values += 1;
-        if !self.values.is_multiple_of(VALUES_PER_LOOK) {
-            return Ok(());
-        }
-        let too_many = self.values >= MOST_VALUES;
-        self.bridge.reserve(if too_many { usize::MAX } else { 0 })?;
-        self.bridge.charge(self.lua, VALUES_PER_LOOK)
     }
 
     /// Pushes the value that starts with a token. If that is a table with anything in it, the

@@ -4,10 +4,11 @@ use std::ffi::CStr;
 
 use mlua::ffi;
 
-use super::bridge::{Bridge, Stopped, owning};
+use super::bridge::{Stopped, owning};
 use super::guards;
 use super::json_settings::settings;
 use super::stack::{Outcome, State, bytes, push_bytes, raise_here};
+use super::tally::Tally;
 use crate::number;
 use crate::script::json::{self, Settings};
 
@@ -23,22 +24,17 @@ pub(super) unsafe extern "C-unwind" fn encode(lua: State) -> i32 {
     owning(lua, |bridge| {
         let mut writer = Writer {
             lua,
-            bridge,
+            tally: Tally::new(lua, bridge),
             settings: settings(lua),
             open: Vec::new(),
             out: Vec::new(),
-            values: 0,
         };
         match writer.write_all() {
             Ok(()) => {
                 push_bytes(lua, &writer.out);
                 Ok(Outcome::Results(1))
             }
-            Err(NoText::Refused(message)) => {
-                // Wherever the walk stopped, only the message matters now.
-                ffi::lua_settop(lua, 0);
-                Ok(raise_here(lua, &message))
-            }
+            Err(NoText::Refused(message)) => Ok(raise_here(lua, &message)),
             Err(NoText::Stopped) => Err(Stopped),
         }
     })
@@ -66,18 +62,17 @@ enum Open {
 
 struct Writer<'a> {
     lua: State,
-    bridge: &'a Bridge,
+    tally: Tally<'a>,
     settings: Settings,
     open: Vec<Open>,
     out: Vec<u8>,
-    values: usize,
 }
 
 impl Writer<'_> {
     /// Writes the value on top, and pops it.
     unsafe fn write_all(&mut self) -> Result<(), NoText> {
         loop {
-            self.count()?;
+            self.tally.write(self.out.len())?;
             if ffi::lua_type(self.lua, -1) == ffi::LUA_TTABLE {
                 self.begin()?;
             } else {
@@ -93,16 +88,6 @@ impl Writer<'_> {
                 return Ok(());
             }
         }
-    }
-
-    /// Looks at the limits: a table that contains others many times over has a huge text.
-    unsafe fn count(&mut self) -> Result<(), Stopped> {
-        const VALUES_PER_LOOK: usize = 1024;
-        self.values += 1;
-        if self.values.is_multiple_of(VALUES_PER_LOOK) {
-            self.bridge.charge(self.lua, VALUES_PER_LOOK)?;
-        }
-        self.bridge.reserve(self.out.len())
     }
 
     fn refuse(&self, index: i32, reason: &str) -> NoText {

@@ -24,10 +24,7 @@ pub(super) unsafe extern "C-unwind" fn look(lua: State, _: *mut ffi::lua_Debug) 
         stop(lua);
         return;
     }
-    if heap.wants_collection() {
-        ffi::lua_gc(lua, ffi::LUA_GCCOLLECT, 0);
-        bridge.note_collection();
-    }
+    bridge.collect_if_due(lua);
     let next = heap.instructions_per_look();
     ffi::lua_sethook(lua, Some(look), ffi::LUA_MASKCOUNT, next);
 }

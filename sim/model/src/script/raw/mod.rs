@@ -38,6 +38,7 @@ mod stack;
 mod strings;
 mod structs;
 mod tables;
+mod tally;
 mod to_reply;
 
 use std::ffi::CStr;

@@ -4,10 +4,11 @@ use std::ffi::CStr;
 
 use mlua::ffi;
 
-use super::bridge::{Bridge, Stopped, owning};
+use super::bridge::{Stopped, owning};
 use super::guards;
 use super::msgpack_unpack;
 use super::stack::{Outcome, State, bytes, push_bytes};
+use super::tally::Tally;
 use crate::script::msgpack;
 
 /// The functions of `cmsgpack` by name.
@@ -33,9 +34,8 @@ unsafe extern "C-unwind" fn pack(lua: State) -> i32 {
     owning(lua, |bridge| {
         let mut writer = Writer {
             lua,
-            bridge,
+            tally: Tally::new(lua, bridge),
             out: Vec::new(),
-            values: 0,
         };
         for index in 1..=count {
             ffi::lua_pushvalue(lua, index);
@@ -48,15 +48,14 @@ unsafe extern "C-unwind" fn pack(lua: State) -> i32 {
 
 struct Writer<'a> {
     lua: State,
-    bridge: &'a Bridge,
+    tally: Tally<'a>,
     out: Vec<u8>,
-    values: usize,
 }
 
 impl Writer<'_> {
     /// Appends the value on top, and pops it.
     unsafe fn write(&mut self, depth: usize) -> Result<(), Stopped> {
-        self.count()?;
+        self.tally.write(self.out.len())?;
         let (lua, out) = (self.lua, &mut self.out);
         match ffi::lua_type(lua, -1) {
             ffi::LUA_TSTRING => msgpack::write_text(out, bytes(lua, -1).unwrap_or_default()),
@@ -67,16 +66,6 @@ impl Writer<'_> {
         }
         ffi::lua_pop(lua, 1);
         Ok(())
-    }
-
-    /// Looks at the limits: a table that contains others many times over has a huge text.
-    unsafe fn count(&mut self) -> Result<(), Stopped> {
-        const VALUES_PER_LOOK: usize = 1024;
-        self.values += 1;
-        if self.values.is_multiple_of(VALUES_PER_LOOK) {
-            self.bridge.charge(self.lua, VALUES_PER_LOOK)?;
-        }
-        self.bridge.reserve(self.out.len())
     }
 
     /// Appends the table on top, which stays there.

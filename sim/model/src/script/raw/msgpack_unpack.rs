@@ -4,12 +4,10 @@ use std::ffi::CStr;
 
 use mlua::ffi;
 
-use super::bridge::{Bridge, Stopped, owning};
+use super::bridge::{Stopped, owning};
 use super::stack::{Outcome, State, bytes, push_bytes, raise_here};
+use super::tally::Tally;
 use crate::script::msgpack::{Fault, Item, Reader};
-
-/// How many values a text may have. Lua raises an error for larger tables.
-const MOST_VALUES: usize = 1 << 26;
 
 const TOO_MANY: &str =
     "stack overflow (too many return values at once; use unpack_one or unpack_limit instead.)";
@@ -68,10 +66,9 @@ unsafe fn values(lua: State, limit: ffi::lua_Integer, offset: ffi::lua_Integer) 
         let text = bytes(lua, 1).unwrap_or_default();
         let mut decoder = Decoder {
             lua,
-            bridge,
+            tally: Tally::new(lua, bridge),
             reader: Reader::new(&text[start..]),
             open: Vec::new(),
-            values: 0,
         };
         let mut count = 0;
         while decoder.reader.left() > 0 && count < most {
@@ -133,10 +130,9 @@ enum Kind {
 
 struct Decoder<'a> {
     lua: State,
-    bridge: &'a Bridge,
+    tally: Tally<'a>,
     reader: Reader<'a>,
     open: Vec<Open>,
-    values: usize,
 }
 
 impl Decoder<'_> {
@@ -144,7 +140,7 @@ impl Decoder<'_> {
     unsafe fn value(&mut self) -> Result<(), NoValue> {
         let lua = self.lua;
         loop {
-            self.count()?;
+            self.tally.read()?;
             if ffi::lua_checkstack(lua, 1) == 0 {
                 return Err(NoValue::Refused(TOO_MANY));
             }
@@ -172,18 +168,6 @@ impl Decoder<'_> {
                 return Ok(());
             }
         }
-    }
-
-    /// Looks at the limits.
-    unsafe fn count(&mut self) -> Result<(), Stopped> {
-        const VALUES_PER_LOOK: usize = 1024;
-        self.values += 1;
-        if !self.values.is_multiple_of(VALUES_PER_LOOK) {
-            return Ok(());
-        }
-        let too_many = self.values >= MOST_VALUES;
-        self.bridge.reserve(if too_many { usize::MAX } else { 0 })?;
-        self.bridge.charge(self.lua, VALUES_PER_LOOK)
     }
 
     /// Pushes a fresh table, to be filled with so much.

@@ -1,7 +1,7 @@
 //! Small steps on the Lua stack.
 
 use std::ffi::CStr;
-use std::slice;
+use std::{ptr, slice};
 
 use mlua::ffi;
 
@@ -29,6 +29,16 @@ pub(super) unsafe fn bytes<'a>(lua: State, index: i32) -> Option<&'a [u8]> {
     let mut length = 0;
     let start = ffi::lua_tolstring(lua, index, &raw mut length);
     Some(slice::from_raw_parts(start.cast(), length))
+}
+
+/// A string argument. A number becomes a string, and anything else raises.
+///
+/// # Safety
+///
+/// As [`bytes`], and the callers own nothing.
+pub(super) unsafe fn text<'a>(lua: State, index: i32) -> &'a [u8] {
+    ffi::luaL_checklstring(lua, index, ptr::null_mut());
+    bytes(lua, index).unwrap_or_default()
 }
 
 /// Pushes a string.

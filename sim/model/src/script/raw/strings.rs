@@ -8,7 +8,7 @@ use mlua::ffi;
 use super::bridge;
 use super::look;
 use super::scratch::Scratch;
-use super::stack::{State, bytes, make_room, push_bytes};
+use super::stack::{State, bytes, make_room, push_bytes, raise_here, text};
 use super::tables::work;
 use crate::script::pattern::{self, Capture, Extent, Fault, Found};
 
@@ -21,12 +21,6 @@ pub(super) const FUNCTIONS: &[(&CStr, ffi::lua_CFunction)] = &[
     (c"gsub", gsub),
     (c"rep", repeat),
 ];
-
-/// A string argument. A number becomes a string, and anything else raises.
-unsafe fn text<'a>(lua: State, index: i32) -> &'a [u8] {
-    ffi::luaL_checklstring(lua, index, ptr::null_mut());
-    bytes(lua, index).unwrap_or_default()
-}
 
 /// C's `int` of an argument that is an integer.
 unsafe fn int(lua: State, index: i32) -> i32 {
@@ -54,15 +48,13 @@ unsafe fn or_raise<T>(lua: State, found: Result<Option<T>, Fault>) -> Option<T> 
             look::stop(lua);
             None
         }
-        Err(Fault::Malformed(why)) => raise_here(lua, why),
+        Err(Fault::Malformed(why)) => fail(lua, why),
     }
 }
 
 /// Raises a text with the position of the Lua code that called the running function.
-unsafe fn raise_here(lua: State, message: &str) -> ! {
-    ffi::luaL_where(lua, 1);
-    push_bytes(lua, message.as_bytes());
-    ffi::lua_concat(lua, 2);
+unsafe fn fail(lua: State, message: &str) -> ! {
+    raise_here(lua, message);
     ffi::lua_error(lua)
 }
 
@@ -78,9 +70,9 @@ fn anchor(pattern: &[u8]) -> (bool, &[u8]) {
 unsafe fn push_capture(lua: State, source: &[u8], found: &Found, index: usize) {
     match found.captures().get(index) {
         None if index == 0 => push_bytes(lua, &source[found.start..found.end]),
-        None => raise_here(lua, "invalid capture index"),
+        None => fail(lua, "invalid capture index"),
         Some(Capture { start, extent }) => match extent {
-            Extent::Unfinished => raise_here(lua, "unfinished capture"),
+            Extent::Unfinished => fail(lua, "unfinished capture"),
             Extent::Position => ffi::lua_pushnumber(lua, (*start + 1) as f64),
             Extent::Bytes(length) => push_bytes(lua, &source[*start..*start + *length]),
         },

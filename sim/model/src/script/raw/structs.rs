@@ -1,24 +1,17 @@
 //! `struct`. Nothing here owns anything, so that arguments can be refused anywhere.
 
 use std::ffi::CStr;
-use std::ptr;
 
 use mlua::ffi;
 
 use super::scratch::Scratch;
-use super::stack::{State, bytes, make_room, push_bytes};
+use super::stack::{State, make_room, push_bytes, text};
 use super::tables::work;
 use crate::script::layout::{Fault, Item, Layout, read_integer, to_bits, write_integer};
 
 /// The functions of `struct` by name.
 pub(super) const FUNCTIONS: &[(&CStr, ffi::lua_CFunction)] =
     &[(c"pack", pack), (c"unpack", unpack), (c"size", size)];
-
-/// A string argument. A number becomes a string, and anything else raises.
-unsafe fn text<'a>(lua: State, index: i32) -> &'a [u8] {
-    ffi::luaL_checklstring(lua, index, ptr::null_mut());
-    bytes(lua, index).unwrap_or_default()
-}
 
 unsafe fn or_raise<T>(lua: State, result: Result<T, Fault>) -> T {
     match result {
