@@ -35,7 +35,7 @@ pub(super) unsafe fn bytes<'a>(lua: State, index: i32) -> Option<&'a [u8]> {
 ///
 /// # Safety
 ///
-/// As [`bytes`], and the callers own nothing.
+/// As [`bytes()`], and the callers own nothing.
 pub(super) unsafe fn text<'a>(lua: State, index: i32) -> &'a [u8] {
     ffi::luaL_checklstring(lua, index, ptr::null_mut());
     bytes(lua, index).unwrap_or_default()
