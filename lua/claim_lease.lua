@@ -1,8 +1,8 @@
 -- claim_lease: take messages under a lease with a fencing token.
 --
 -- Replays recorded claims first, then returns expired leases to pending, then grants new ones.
--- A message is moved to processing only after its lease and its claim record are written: no
--- failing call can leave it there without a lease.
+-- A grant writes leases and claim records first, moves the messages last, and takes everything back
+-- if a call fails: no message is in processing without a lease.
 --
 -- KEYS[1] pending       list
 -- KEYS[2] processing    list
@@ -25,31 +25,31 @@
 --         m, then m times: kind (reclaimed or dead_lettered), message id or empty, count,
 --         replayed (0 or 1);
 --         then the error that stopped the call early or empty, and the message id it concerned
--- WRITES  per message: durable before destructive, the move last
+-- WRITES  durable before destructive, the move last
 -- COST    O(ids + reclaimed * processing), at most 100 reclaims and 100 looks at pending
 
-local WRONGTYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value'
-local KINDS = {'list', 'list', 'zset', 'hash', 'string', 'hash', 'list', 'hash', 'hash', 'hash'}
-for i = 1, #KEYS do
-  -- Without a delivery limit the dead-letter key is a placeholder that nothing may judge.
-  if i ~= 7 or ARGV[2] ~= '0' then
-    local kind = redis.call('TYPE', KEYS[i]).ok
-    if kind ~= 'none' and kind ~= (KINDS[i] or 'string') then
-      return redis.error_reply(WRONGTYPE)
-    end
-  end
-end
 local PENDING, PROCESSING, DEADLINES, TOKENS, COUNTER = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local COUNTS, DEAD, REFS, IDS, BACKREFS = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local FIRST_RESULT, FIRST_ID, LIMIT = 10, 4, 100
 local PREFIX = '\30RMQ1:'
+local call, try = redis.call, redis.pcall
 
-local lease_ms, max_deliveries = tonumber(ARGV[1]), tonumber(ARGV[2])
-local time = redis.call('TIME')
+-- Every key is judged before the first write: these here, the others by being read.
+local function wrong(key, wanted)
+  local kind = call('TYPE', key).ok
+  return kind ~= wanted and kind ~= 'none'
+end
+local limit = tonumber(ARGV[2])
+-- Without a delivery limit the dead-letter key is a placeholder that nothing may judge.
+if wrong(PROCESSING, 'list') or wrong(REFS, 'hash') or wrong(BACKREFS, 'hash')
+    or limit > 0 and wrong(DEAD, 'list') then
+  return redis.error_reply('WRONGTYPE Operation against a key holding the wrong kind of value')
+end
+
+local time = call('TIME')
 local now = math.floor(time[1] * 1000 + time[2] / 1000)
-local deadline = now + lease_ms
+local deadline = now + ARGV[1]
 
-local try = redis.pcall
 local function failed(reply)
   return type(reply) == 'table' and reply.err
 end
@@ -65,62 +65,51 @@ local function message_id(stored)
   return value and value.id or ''
 end
 
--- The bare payload for the dead-letter list; what cannot be unwrapped goes there whole.
-local function payload(stored)
-  local value = envelope(stored)
-  if not value then return stored end
-  if type(value.payload) == 'string' then return value.payload end
-  local text = value.payload_hex
-  if type(text) == 'string' and #text % 2 == 0 and not string.find(text, '%X') then
-    return (string.gsub(text, '..', function(pair) return string.char(tonumber(pair, 16)) end))
-  end
-  return stored
-end
-
-local function done(...)
-  return not failed(try(...))
-end
-
--- Forgets a lease and its claim record. Nothing here may fail the call. The deadline goes last and
--- only if all else went: what stays behind is then found as an expired lease by a later call.
-local function forget(stored, token)
-  local clean = true
-  if token then
-    local ref = try('HGET', REFS, token)
-    if type(ref) == 'string' then
-      -- The one key that is read from data and not declared; a cluster may refuse it.
-      try('DEL', ref)
-      clean = done('HDEL', REFS, token)
-    end
-    local id = try('HGET', BACKREFS, token)
-    if type(id) == 'string' then
-      clean = done('HDEL', IDS, id) and done('HDEL', BACKREFS, token) and clean
-    end
-    clean = clean and not failed(ref) and not failed(id)
-  end
-  if clean and done('HDEL', TOKENS, stored) then try('ZREM', DEADLINES, stored) end
-end
-
-local claims, claimed = {}, 0
-local events, event_count = {}, 0
-local function add_event(kind, id, count, replayed)
-  event_count = event_count + 1
-  for _, field in ipairs({kind, id, count, replayed}) do events[#events + 1] = field end
-end
+local reply, claimed, events = {0}, 0, {}
 local function add_claim(position, stored, token, deliveries, replayed)
+  local n = #reply
+  reply[n + 1], reply[n + 2], reply[n + 3] = position, stored, token
+  reply[n + 4], reply[n + 5], reply[n + 6] = deadline, deliveries, replayed
   claimed = claimed + 1
-  for _, field in ipairs({position, stored, token, deadline, deliveries, replayed}) do
-    claims[#claims + 1] = field
-  end
+end
+local function add_event(kind, id, count, replayed)
+  local n = #events
+  events[n + 1], events[n + 2], events[n + 3], events[n + 4] = kind, id, count, replayed
 end
 local function finish(failure, id)
-  local reply = {claimed}
-  for _, field in ipairs(claims) do reply[#reply + 1] = field end
-  reply[#reply + 1] = event_count
+  reply[1] = claimed
+  reply[#reply + 1] = #events / 4
   for _, field in ipairs(events) do reply[#reply + 1] = field end
   reply[#reply + 1] = failure or ''
   reply[#reply + 1] = id or ''
   return reply
+end
+
+-- Forgets leases and their claim records, and gives the text of a failure. The deadlines go last
+-- and only if all else went: what stays is then found as an expired lease by a later call.
+local function forget(messages, tokens)
+  local failure
+  local function attempt(...)
+    local answer = try(...)
+    failure = failure or failed(answer)
+    return failed(answer) and {} or answer
+  end
+  if #tokens > 0 then
+    for _, ref in ipairs(attempt('HMGET', REFS, unpack(tokens))) do
+      -- The one key that is read from data and not declared; a cluster may refuse it.
+      if ref then try('DEL', ref) end
+    end
+    local ids = {}
+    for _, id in ipairs(attempt('HMGET', BACKREFS, unpack(tokens))) do
+      if id then ids[#ids + 1] = id end
+    end
+    if #ids > 0 then attempt('HDEL', IDS, unpack(ids)) end
+    attempt('HDEL', REFS, unpack(tokens))
+    attempt('HDEL', BACKREFS, unpack(tokens))
+  end
+  if not failure then attempt('HDEL', TOKENS, unpack(messages)) end
+  if not failure then attempt('ZREM', DEADLINES, unpack(messages)) end
+  return failure
 end
 
 -- A claim record is the JSON array [stored, token], with the events of its call as a third
@@ -133,33 +122,34 @@ local function parse(raw)
   end
 end
 
-local function replay(position, result, id)
-  local raw = redis.call('GET', result)
+-- Answers an id from its record, or removes a record that no longer speaks for a lease.
+local function replay(position, noted)
+  local result, id = KEYS[FIRST_RESULT + position], ARGV[FIRST_ID + position]
+  local raw = call('GET', result)
   local record = parse(raw)
   if not record then
-    local other = redis.call('HGET', IDS, id)
-    record = parse(other)
-    if not raw and not other then return false end
-    raw = other
+    if not raw and not noted then return false end
+    raw, record = noted, parse(noted)
   end
   -- A record speaks for the lease only while its token is the current one.
-  local current = record and redis.call('HGET', TOKENS, record[1]) == record[2]
-      and redis.call('LPOS', PROCESSING, record[1])
+  local current = record and call('HGET', TOKENS, record[1]) == record[2]
+      and call('LPOS', PROCESSING, record[1])
   if not current then
-    redis.call('DEL', result)
-    redis.call('HDEL', IDS, id)
+    call('DEL', result)
+    call('HDEL', IDS, id)
     -- Tokens restart after a clean-up: remove only what names this very claim.
-    if record and redis.call('HGET', REFS, record[2]) == result then redis.call('HDEL', REFS, record[2]) end
-    if record and redis.call('HGET', BACKREFS, record[2]) == id then redis.call('HDEL', BACKREFS, record[2]) end
+    if record and call('HGET', REFS, record[2]) == result then call('HDEL', REFS, record[2]) end
+    if record and call('HGET', BACKREFS, record[2]) == id then call('HDEL', BACKREFS, record[2]) end
     return false
   end
   local stored, token = record[1], record[2]
-  redis.call('ZADD', DEADLINES, deadline, stored)
-  redis.call('SET', result, raw, 'PX', ARGV[3])
-  redis.call('HSET', IDS, id, raw)
-  redis.call('HSET', BACKREFS, token, id)
-  redis.call('HSET', REFS, token, result)
-  add_claim(position, stored, token, tonumber(redis.call('HGET', COUNTS, stored)) or 0, 1)
+  local deliveries = tonumber(call('HGET', COUNTS, stored)) or 0
+  call('ZADD', DEADLINES, deadline, stored)
+  call('SET', result, raw, 'PX', ARGV[3])
+  call('HSET', IDS, id, raw)
+  call('HSET', BACKREFS, token, id)
+  call('HSET', REFS, token, result)
+  add_claim(position, stored, token, deliveries, 1)
   if type(record[3]) == 'table' then
     for i = 1, #record[3] - 2, 3 do
       add_event(record[3][i], record[3][i + 1], tonumber(record[3][i + 2]) or 0, 1)
@@ -168,117 +158,175 @@ local function replay(position, result, id)
   return true
 end
 
+-- Positions of the ids that are not answered yet.
 local open = {}
-for position = 1, #KEYS - FIRST_RESULT do
-  if not replay(position, KEYS[FIRST_RESULT + position], ARGV[FIRST_ID + position]) then
-    open[#open + 1] = position
-  end
+local notes = call('HMGET', IDS, unpack(ARGV, FIRST_ID + 1))
+local recorded = call('EXISTS', unpack(KEYS, FIRST_RESULT + 1)) > 0
+for position, note in ipairs(notes) do
+  if not (note or recorded) or not replay(position, note) then open[#open + 1] = position end
 end
+-- Events from here on are kept in the record of the next grant.
+local kept = #events
+
+local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, LIMIT)
 if ARGV[4] ~= 'claim' or #open == 0 then return finish() end
 
 -- Expired leases go back to the claim end, the oldest deadline last so that it is claimed first.
-local expired = redis.call('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, LIMIT)
-for i = #expired, 1, -1 do
-  local stored = expired[i]
-  local token = redis.call('HGET', TOKENS, stored)
-  redis.call('RPUSH', PENDING, stored)
-  local removed = try('LREM', PROCESSING, 1, stored)
-  if removed ~= 1 then
-    -- Not there (removed by hand), or not removable: take back the copy just pushed.
-    if failed(try('RPOP', PENDING)) then try('LREM', PENDING, -1, stored) end
-    if failed(removed) then return redis.error_reply(removed.err) end
-    forget(stored, token)
-    try('HDEL', COUNTS, stored)
-  else
-    forget(stored, token)
+if #expired > 0 then
+  local tokens = call('HMGET', TOKENS, unpack(expired))
+  local counts = call('HMGET', COUNTS, unpack(expired))
+  local ended, held, gone, failure = {}, {}, {}, nil
+  for i = #expired, 1, -1 do
+    local stored = expired[i]
+    local pushed = try('RPUSH', PENDING, stored)
+    failure = failed(pushed)
+    if failure then break end
+    -- From the tail: those that expire were claimed long ago.
+    local removed = try('LREM', PROCESSING, -1, stored)
+    if removed ~= 1 then
+      -- Not there (removed by hand), or not removable: take back the copy just pushed.
+      if failed(try('RPOP', PENDING)) then try('LREM', PENDING, -1, stored) end
+      failure = failed(removed)
+      if failure then break end
+      gone[#gone + 1] = stored
+    else
+      add_event('reclaimed', message_id(stored), tonumber(counts[i]) or 0, 0)
+    end
+    ended[#ended + 1] = stored
+    held[#held + 1] = tokens[i] or nil
+  end
+  if #ended > 0 then forget(ended, held) end
+  if #gone > 0 then try('HDEL', COUNTS, unpack(gone)) end
+  if failure then return redis.error_reply(failure) end
+  for _, stored in ipairs(ended) do
     -- Only writers without envelopes can leave two equal elements; the second follows next time.
     if string.sub(stored, 1, #PREFIX) ~= PREFIX and type(try('LPOS', PROCESSING, stored)) == 'number' then
       try('ZADD', DEADLINES, 0, stored)
     end
-    add_event('reclaimed', message_id(stored), tonumber(redis.call('HGET', COUNTS, stored)) or 0, 0)
   end
 end
 
--- Events up to this index are kept in the record of an earlier grant.
-local kept = 0
-local function record_of(stored, token)
-  local fields = {stored, token}
-  if #events > kept then
-    local own = {}
-    for i = kept + 1, #events, 4 do
-      if events[i + 3] == 0 then
-        own[#own + 1] = events[i]
-        own[#own + 1] = events[i + 1]
-        own[#own + 1] = tostring(events[i + 2])
+-- The bare payload for the dead-letter list; what cannot be unwrapped goes there whole.
+local function payload(stored)
+  local value = envelope(stored)
+  if not value then return stored end
+  if type(value.payload) == 'string' then return value.payload end
+  local text = value.payload_hex
+  if type(text) == 'string' and #text % 2 == 0 and not string.find(text, '%X') then
+    return (string.gsub(text, '..', function(pair) return string.char(tonumber(pair, 16)) end))
+  end
+  return stored
+end
+
+-- Deals with a message at the claim end that cannot be granted as it is. Gives a failure.
+local function set_aside(stored, token, count)
+  if token and call('LPOS', PROCESSING, stored) then
+    -- An equal element is under lease and both would share one record: this one waits its turn.
+    call('LMOVE', PENDING, PENDING, 'RIGHT', 'LEFT')
+  elseif token then
+    return forget({stored}, {token})
+  else
+    local pushed = try('LPUSH', DEAD, payload(stored))
+    if failed(pushed) then return pushed.err end
+    local popped = try('RPOP', PENDING)
+    if failed(popped) then
+      try('LPOP', DEAD)
+      return popped.err
+    end
+    try('HDEL', COUNTS, stored)
+    add_event('dead_lettered', message_id(stored), count + 1, 0)
+  end
+end
+
+-- The token that is k after `last`, the counter as text: beyond 2^53 a Lua number loses digits.
+local function next_token(last, k)
+  local high, low = tonumber(string.sub(last, 1, -10)) or 0, tonumber(string.sub(last, -9)) + k
+  if low >= 1e9 then high, low = high + 1, low - 1e9 end
+  return high > 0 and string.format('%.0f%09d', high, low) or string.format('%d', low)
+end
+
+-- Grants the messages at the claim end, the outermost first, to the next open ids. Gives a failure.
+local function grant(messages, counts, first)
+  local last = call('GET', COUNTER) or '0'
+  local counted = try('INCRBY', COUNTER, #messages)
+  if failed(counted) then return counted.err end
+  local fresh, records = {}, {}
+  local deadlines, deliveries, tokens, refs, ids, backrefs = {}, {}, {}, {}, {}, {}
+  for i, stored in ipairs(messages) do
+    local result, id = KEYS[FIRST_RESULT + open[first + i]], ARGV[FIRST_ID + open[first + i]]
+    local token = next_token(last, i)
+    local record = {stored, token}
+    if i == 1 and #events > kept then
+      record[3] = {}
+      for at = kept + 1, #events, 4 do
+        for field = at, at + 2 do table.insert(record[3], tostring(events[field])) end
       end
     end
-    if #own > 0 then fields[3] = own end
+    fresh[i], records[i] = token, cjson.encode(record)
+    local a, b = 2 * i - 1, 2 * i
+    deadlines[a], deadlines[b] = deadline, stored
+    deliveries[a], deliveries[b] = stored, counts[i] + 1
+    tokens[a], tokens[b] = stored, token
+    refs[a], refs[b] = token, result
+    ids[a], ids[b] = id, records[i]
+    backrefs[a], backrefs[b] = token, id
   end
-  return cjson.encode(fields)
-end
-
-local function undo_count(stored)
-  if try('HINCRBY', COUNTS, stored, -1) == 0 then try('HDEL', COUNTS, stored) end
-end
-
-local looks = 0
-for _, position in ipairs(open) do
-  local result, id = KEYS[FIRST_RESULT + position], ARGV[FIRST_ID + position]
-  local granted = false
-  while not granted do
-    if looks == LIMIT then return finish() end
-    looks = looks + 1
-    local stored = redis.call('LINDEX', PENDING, -1)
-    if not stored then return finish() end
-    local held = redis.call('HGET', TOKENS, stored)
-    if held and redis.call('LPOS', PROCESSING, stored) then
-      -- An equal element is under lease and both would share one record: this one waits its turn.
-      redis.call('LMOVE', PENDING, PENDING, 'RIGHT', 'LEFT')
-    else
-      local deliveries = try('HINCRBY', COUNTS, stored, 1)
-      if failed(deliveries) then return finish(deliveries.err, message_id(stored)) end
-      if held then forget(stored, held) end
-      if max_deliveries > 0 and deliveries > max_deliveries then
-        local pushed = try('LPUSH', DEAD, payload(stored))
-        if failed(pushed) then
-          undo_count(stored)
-          return finish(pushed.err, message_id(stored))
-        end
-        local popped = try('RPOP', PENDING)
-        if failed(popped) then
-          try('LPOP', DEAD)
-          undo_count(stored)
-          return finish(popped.err, message_id(stored))
-        end
-        try('HDEL', COUNTS, stored)
-        add_event('dead_lettered', message_id(stored), deliveries, 0)
-      else
-        local token
-        local ok, failure = pcall(function()
-          redis.call('INCR', COUNTER)
-          -- Read as text: beyond 2^53 a Lua number would lose digits.
-          token = redis.call('GET', COUNTER)
-          local raw = record_of(stored, token)
-          redis.call('ZADD', DEADLINES, deadline, stored)
-          redis.call('HSET', TOKENS, stored, token)
-          redis.call('SET', result, raw, 'PX', ARGV[3])
-          redis.call('HSET', REFS, token, result)
-          redis.call('HSET', IDS, id, raw)
-          redis.call('HSET', BACKREFS, token, id)
-          redis.call('LMOVE', PENDING, PROCESSING, 'RIGHT', 'LEFT')
-        end)
-        if not ok then
-          forget(stored, token)
-          try('DEL', result)
-          try('HDEL', IDS, id)
-          undo_count(stored)
-          return finish(type(failure) == 'table' and failure.err or failure, message_id(stored))
-        end
-        kept = #events
-        add_claim(position, stored, token, deliveries, 0)
-        granted = true
-      end
+  local recorded, moved = 0, false
+  local ok, failure = pcall(function()
+    call('ZADD', DEADLINES, unpack(deadlines))
+    call('HSET', COUNTS, unpack(deliveries))
+    call('HSET', TOKENS, unpack(tokens))
+    for i, record in ipairs(records) do
+      call('SET', refs[2 * i], record, 'PX', ARGV[3])
+      recorded = i
     end
+    call('HSET', REFS, unpack(refs))
+    call('HSET', IDS, unpack(ids))
+    call('HSET', BACKREFS, unpack(backrefs))
+    call('LPUSH', PROCESSING, unpack(messages))
+    moved = true
+    call('LTRIM', PENDING, 0, -1 - #messages)
+  end)
+  if not ok then
+    -- None of this was there before, but for the counts.
+    if moved then try('LPOP', PROCESSING, #messages) end
+    for i = 1, recorded do try('DEL', refs[2 * i]) end
+    for i, stored in ipairs(messages) do
+      try('HDEL', IDS, ids[2 * i - 1])
+      try('HDEL', REFS, fresh[i])
+      try('HDEL', BACKREFS, fresh[i])
+      if counts[i] > 0 then try('HSET', COUNTS, stored, counts[i]) else try('HDEL', COUNTS, stored) end
+      if not failed(try('HDEL', TOKENS, stored)) then try('ZREM', DEADLINES, stored) end
+    end
+    return type(failure) == 'table' and failure.err or failure
   end
+  kept = #events
+  for i, stored in ipairs(messages) do
+    add_claim(open[first + i], stored, fresh[i], counts[i] + 1, 0)
+  end
+end
+
+local granted, looks = 0, 0
+while granted < #open and looks < LIMIT do
+  local tail = call('LRANGE', PENDING, -math.min(#open - granted, LIMIT - looks), -1)
+  if #tail == 0 then break end
+  local tokens = call('HMGET', TOKENS, unpack(tail))
+  local texts = call('HMGET', COUNTS, unpack(tail))
+  local messages, counts, seen = {}, {}, {}
+  for i = #tail, 1, -1 do
+    local stored, count = tail[i], tonumber(texts[i]) or 0
+    if tokens[i] or seen[stored] or limit > 0 and count >= limit then break end
+    seen[stored] = true
+    messages[#messages + 1], counts[#counts + 1] = stored, count
+  end
+  local failure
+  if #messages > 0 then
+    failure = grant(messages, counts, granted)
+    granted = granted + #messages
+  else
+    failure = set_aside(tail[#tail], tokens[#tail], tonumber(texts[#tail]) or 0)
+  end
+  if failure then return finish(failure, message_id(tail[#tail])) end
+  looks = looks + math.max(#messages, 1)
 end
 return finish()

@@ -119,6 +119,25 @@ const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
+        name: "claim that meets everything at once",
+        configure: |config| config.max_delivery_count = Some(1),
+        prepare: |world| {
+            world.publish_all(&["poison", "worse", "gone"]);
+            world.claim(3).unwrap();
+            world.model.lock().execute(&[b"LPOP", b"q::processing"]);
+            world.expire();
+            world
+                .model
+                .lock()
+                .execute(&[b"LPUSH", b"q::pending", b"tick", b"tick", b"tick"]);
+            world.publish_all(&["a", "b"]);
+        },
+        act: |world| {
+            let _ = world.claim(10);
+            vec!["poison", "worse", "tick", "tick", "tick", "a", "b"]
+        },
+    },
+    Scenario {
         name: "claim over metadata without a message",
         configure: |_| (),
         prepare: |world| {
@@ -338,6 +357,7 @@ fn a_forbidden_command_leaves_every_message_in_one_place() {
         "ZSCORE",
         "HSET",
         "HGET",
+        "HMGET",
         "HDEL",
         "HINCRBY",
         "HEXISTS",
@@ -346,6 +366,7 @@ fn a_forbidden_command_leaves_every_message_in_one_place() {
         "DEL",
         "EXISTS",
         "INCR",
+        "INCRBY",
         "LPUSH",
         "RPUSH",
         "LPOP",
@@ -355,6 +376,8 @@ fn a_forbidden_command_leaves_every_message_in_one_place() {
         "LINDEX",
         "LPOS",
         "LLEN",
+        "LRANGE",
+        "LTRIM",
         "TIME",
         "TYPE",
     ];

@@ -1,6 +1,7 @@
 //! The scripts on the in-process model: what they do when any one of their calls fails, when a
 //! command is forbidden, when memory is full, when a key has another type.
 
+mod claims;
 mod contract;
 mod faults;
 mod without_leases;
