@@ -4,6 +4,8 @@ mod rules;
 
 use alloc::string::String;
 
+pub(crate) use rules::MAX_DURATION_MS;
+
 /// What happens to a publish when the queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OverloadPolicy {

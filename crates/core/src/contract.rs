@@ -13,7 +13,7 @@ use core::task::{Context, Poll, Waker};
 use seen::Seen;
 
 use crate::capability::{Clock, Entropy, PipelineReply, Redis, Reply, Value};
-use crate::message::{Lease, Outgoing, SettleRequest, Settlement};
+use crate::message::{Lease, Outgoing, ReleaseRequest, SettleRequest, Settlement};
 use crate::script::{ALL, Invocation, Script};
 use crate::{Config, Queue};
 
@@ -236,7 +236,12 @@ fn every_script_is_called_as_its_header_says() {
                     settlement,
                 }]));
             }
-            now(queue.renew(&[lease]));
+            now(queue.renew(core::slice::from_ref(&lease)));
+            now(queue.release(&[ReleaseRequest {
+                lease,
+                delay_ms: 10,
+            }]));
+            let _ = now(queue.stats());
             let _ = now(queue.redrive(2));
             queue.adopt_claims(vec!["id".to_string()]);
             let _ = now(queue.drain(10));

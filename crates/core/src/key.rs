@@ -37,6 +37,9 @@ pub struct Keys {
     pub claim_ids: String,
     /// Hash: fencing token (or stored message, without leases) to claim id.
     pub claim_backrefs: String,
+    /// Sorted set: fencing token of a released message to when it is due. A key of our own; it
+    /// ends with the last of them.
+    pub delays: String,
 }
 
 impl Keys {
@@ -68,6 +71,7 @@ impl Keys {
             claim_refs: meta("claim_result_refs"),
             claim_ids: meta("claim_result_ids"),
             claim_backrefs: meta("claim_result_backrefs"),
+            delays: meta("delays"),
             processing,
         }
     }
@@ -97,7 +101,7 @@ impl Keys {
         format!("{}:publish_operation_result:{operation_id}", self.pending)
     }
 
-    /// The marker of a settlement, and of a return to pending.
+    /// The marker of a settlement, a release, and a return to pending.
     pub fn operation_marker(&self, token: Option<&str>, operation_id: &str) -> String {
         match token {
             Some(token) => format!(

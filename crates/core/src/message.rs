@@ -4,7 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::envelope;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+use crate::token;
 
 /// A message to publish.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,19 @@ impl Lease {
     /// The id in the stored message; `None` for one without a readable envelope.
     pub fn message_id(&self) -> Option<String> {
         envelope::decode(&self.stored, false).ok()?.id
+    }
+
+    /// The token, for calls that work only with one.
+    pub(crate) fn valid_token(&self) -> Result<&str, Error> {
+        self.token
+            .as_deref()
+            .filter(|token| token::is_valid(token))
+            .ok_or_else(|| {
+                Error::new(
+                    ErrorKind::InvalidArgument,
+                    "the lease has no valid token; hand back the lease as the claim gave it",
+                )
+            })
     }
 }
 
@@ -105,13 +119,40 @@ pub enum RenewOutcome {
     Stale,
 }
 
-/// Lengths of the queue's lists, read one after the other and so no snapshot.
+/// The release of one lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleaseRequest {
+    /// The lease that came with the delivery.
+    pub lease: Lease,
+    /// How long nobody can claim the message; at most ten years. After 0 the next claim can.
+    pub delay_ms: u64,
+}
+
+/// What became of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReleaseOutcome {
+    /// When the message can be claimed again, in milliseconds of server time.
+    Released(u64),
+    /// The lease is not current; nothing was changed.
+    Stale,
+}
+
+/// How many messages are where, all at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Messages that wait.
+    /// Messages that can be claimed.
     pub pending: u64,
-    /// Messages that are claimed and not settled.
+    /// Messages that are claimed and not settled. An overdue one is among them until a claim
+    /// brings it back.
     pub processing: u64,
+    /// Messages that were released and are not due yet.
+    pub delayed: u64,
+    /// Leases and delays that are over and that no claim has met yet. Every claim brings a hundred
+    /// of them back, so a number that stays says that nobody claims.
+    pub overdue: u64,
+    /// How long ago, by the server's clock, the oldest of the overdue ones was due. A stored
+    /// message has no time of publishing, so there is no age of pending ones.
+    pub oldest_overdue_ms: Option<u64>,
     /// Payloads in the completed log.
     pub completed: u64,
     /// Payloads in the failed log.

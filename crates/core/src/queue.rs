@@ -7,6 +7,7 @@ mod claim;
 mod drain;
 mod operate;
 mod publish;
+mod release;
 mod renew;
 mod settle;
 

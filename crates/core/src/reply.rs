@@ -7,6 +7,7 @@ use alloc::vec::{self, Vec};
 
 use crate::capability::{ServerError, Value};
 use crate::error::{Error, ErrorKind};
+use crate::message::Stats;
 
 /// A reply, read from front to back.
 pub(crate) struct Fields {
@@ -63,6 +64,31 @@ pub(crate) fn single_int(reply: Vec<Value>) -> Result<i64, Error> {
     let number = fields.int()?;
     fields.end()?;
     Ok(number)
+}
+
+/// The reply of `stats`.
+pub(crate) fn stats(reply: Vec<Value>) -> Result<Stats, Error> {
+    let mut fields = Fields::new(reply);
+    let pending = fields.unsigned()?;
+    let in_processing = fields.unsigned()?;
+    let completed = fields.unsigned()?;
+    let failed = fields.unsigned()?;
+    let dead_letters = fields.unsigned()?;
+    let delayed = fields.unsigned()?;
+    let overdue = fields.unsigned()?;
+    let oldest_overdue_ms = fields.unsigned()?;
+    fields.end()?;
+    Ok(Stats {
+        pending,
+        // A message that was removed by hand leaves its delay behind.
+        processing: in_processing.saturating_sub(delayed),
+        delayed: delayed.min(in_processing),
+        overdue,
+        oldest_overdue_ms: (overdue > 0).then_some(oldest_overdue_ms),
+        completed,
+        failed,
+        dead_letters,
+    })
 }
 
 fn unexpected(wanted: &str, found: Option<&Value>) -> Error {

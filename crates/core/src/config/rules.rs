@@ -8,9 +8,9 @@ use crate::error::{Error, ErrorKind};
 use crate::key::Keys;
 use crate::slot;
 
-/// The longest duration that a configuration accepts: ten years. Far beyond any use, and far
+/// The longest duration that a queue accepts: ten years. Far beyond any use, and far
 /// from where a Lua number would lose a millisecond.
-const MAX_DURATION_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
+pub(crate) const MAX_DURATION_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
 
 impl Config {
     /// The defaults for the queue `name`.

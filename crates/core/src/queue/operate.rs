@@ -19,35 +19,28 @@ const REDRIVE_BATCH: u64 = 100;
 const MAX_CALL_BYTES: usize = 4 * 1024 * 1024;
 
 impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
-    /// The lengths of the queue's lists.
+    /// How many messages are where. Tried once.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Server`] if one of the keys holds another type.
     pub async fn stats(&mut self) -> Result<Stats, Error> {
         let keys = &self.keys;
-        let lists = [
-            &keys.pending,
-            &keys.processing,
-            &keys.completed,
-            &keys.failed,
-            &keys.dead_letters,
-        ];
-        let commands = lists
-            .map(|list| vec![b"LLEN".as_slice(), list.as_bytes()])
-            .into();
-        let mut lengths = [0; 5];
-        for (length, answer) in lengths.iter_mut().zip(self.caller.send(commands).await) {
-            *length = reply::single_int(answer?)?.unsigned_abs();
-        }
-        let [pending, processing, completed, failed, dead_letters] = lengths;
-        Ok(Stats {
-            pending,
-            processing,
-            completed,
-            failed,
-            dead_letters,
-        })
+        let call = Invocation::new(&script::STATS)
+            .key("pending", keys.pending.as_bytes())
+            .key("processing", keys.processing.as_bytes())
+            .key("completed", keys.completed.as_bytes())
+            .key("failed", keys.failed.as_bytes())
+            .key("dead_letters", keys.dead_letters.as_bytes())
+            .key("lease_deadlines", keys.lease_deadlines.as_bytes())
+            .key("delays", keys.delays.as_bytes());
+        let answers = self.caller.attempt(&[&call]).await;
+        reply::stats(
+            answers
+                .into_iter()
+                .next()
+                .unwrap_or_else(|| Ok(Vec::new()))?,
+        )
     }
 
     /// Moves at most `max` dead letters, oldest first, back to pending. Each gets a new id and a

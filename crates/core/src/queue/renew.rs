@@ -65,16 +65,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 "this queue is configured without leases; set a visibility timeout to renew one",
             ));
         };
-        let token = lease
-            .token
-            .as_deref()
-            .filter(|token| token::is_valid(token))
-            .ok_or_else(|| {
-                Error::new(
-                    ErrorKind::InvalidArgument,
-                    "the lease has no valid token; hand back the lease as the claim gave it",
-                )
-            })?;
+        let token = lease.valid_token()?;
         Ok(Invocation::new(&script::RENEW)
             .key("lease_deadlines", self.keys.lease_deadlines.as_bytes())
             .key("lease_tokens", self.keys.lease_tokens.as_bytes())

@@ -4,5 +4,6 @@
 mod claims;
 mod contract;
 mod faults;
+mod release;
 mod without_leases;
 mod world;

@@ -2,22 +2,27 @@
 
 use std::future::{Future, ready};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use leaseline_core::capability::{
     Clock, Entropy, PipelineReply, Redis, RedisError, Reply, ServerError, Value,
 };
 use leaseline_core::message::{
-    Delivery, Outgoing, PublishOutcome, SettleOutcome, SettleRequest, Settlement,
+    Delivery, Outgoing, PublishOutcome, ReleaseOutcome, ReleaseRequest, SettleOutcome,
+    SettleRequest, Settlement,
 };
 use leaseline_core::{Config, Error, Queue, script};
 use leaseline_redis_model::{Clock as ModelClock, Content, Options, Profile, Server};
 
 /// The model as a capability. Every future is ready.
 #[derive(Clone)]
-pub(crate) struct Model(Arc<Mutex<Server>>);
+pub(crate) struct Model {
+    server: Arc<Mutex<Server>>,
+    loses_reply: Arc<AtomicBool>,
+}
 
 impl Model {
     pub(crate) fn new(profile: Profile) -> Self {
@@ -26,11 +31,19 @@ impl Model {
         for script in script::ALL {
             server.execute(&[b"SCRIPT", b"LOAD", script.source.as_bytes()]);
         }
-        Self(Arc::new(Mutex::new(server)))
+        Self {
+            server: Arc::new(Mutex::new(server)),
+            loses_reply: Arc::default(),
+        }
+    }
+
+    /// The reply to the next single command is lost; the command runs.
+    pub(crate) fn lose_next_reply(&self) {
+        self.loses_reply.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Server> {
-        self.0.lock().unwrap()
+        self.server.lock().unwrap()
     }
 
     fn run(&self, argv: &[&[u8]]) -> Result<Vec<Value>, ServerError> {
@@ -57,7 +70,11 @@ fn flatten(reply: leaseline_redis_model::Reply, values: &mut Vec<Value>) {
 
 impl Redis for Model {
     fn execute(&self, argv: &[&[u8]], _: u32) -> impl Future<Output = Reply> + Send {
-        ready(self.run(argv).map_err(RedisError::Server))
+        let reply = self.run(argv).map_err(RedisError::Server);
+        if self.loses_reply.swap(false, Ordering::Relaxed) {
+            return ready(Err(RedisError::Unknown("the reply was lost".into())));
+        }
+        ready(reply)
     }
 
     fn pipeline(
@@ -165,6 +182,14 @@ impl World {
         now(self.queue.settle(&[request])).remove(0)
     }
 
+    pub(crate) fn release(&mut self, at: usize, delay_ms: u64) -> Result<ReleaseOutcome, Error> {
+        let request = ReleaseRequest {
+            lease: self.claimed[at].lease.clone(),
+            delay_ms,
+        };
+        now(self.queue.release(&[request])).remove(0)
+    }
+
     /// Publishes, and expects every message to be accepted.
     pub(crate) fn publish_all(&mut self, payloads: &[&str]) {
         for payload in payloads {
@@ -199,6 +224,39 @@ impl World {
             return Vec::new();
         };
         items.into_iter().map(|item| payload(&item)).collect()
+    }
+
+    /// The current token of a message.
+    pub(crate) fn token_of(&self, message: &str) -> Option<String> {
+        let dump = self.model.lock().dump();
+        let Content::Hash(tokens) = &dump.get(b"q::processing:lease_tokens".as_slice())?.content
+        else {
+            return None;
+        };
+        let (_, token) = tokens
+            .iter()
+            .find(|(stored, _)| payload(stored) == message)?;
+        Some(String::from_utf8(token.clone()).unwrap())
+    }
+
+    /// When the lease or the delay of a message is over.
+    pub(crate) fn deadline_of(&self, message: &str) -> Option<u64> {
+        let dump = self.model.lock().dump();
+        let Content::SortedSet(deadlines) = &dump
+            .get(b"q::processing:lease_deadlines".as_slice())?
+            .content
+        else {
+            return None;
+        };
+        let (_, deadline) = deadlines
+            .iter()
+            .find(|(stored, _)| payload(stored) == message)?;
+        Some(*deadline as u64)
+    }
+
+    /// Lets time pass on the server.
+    pub(crate) fn pass(&self, ms: u64) {
+        self.model.lock().advance(Duration::from_millis(ms));
     }
 
     /// Elements of processing that have no deadline or no token: nothing would bring them back.
