@@ -28,6 +28,8 @@ pub struct Progress {
     pub acked: u64,
     /// Messages whose handler failed and which were settled as failed.
     pub failed: u64,
+    /// Messages whose handler wants them again later and which were released.
+    pub released: u64,
     /// Settlements that came too late: the lease had passed to another claim.
     pub stale: u64,
     /// Messages left to their lease: their handler said so or panicked, their settlement had an
@@ -80,7 +82,8 @@ impl Consumer {
         self
     }
 
-    /// Ends when nothing is pending and nothing runs here. Leases of others do not count.
+    /// Ends when nothing is pending and nothing runs here. Leases of others do not count, and
+    /// neither do messages that were released and are not due yet.
     pub fn until_empty(mut self, until_empty: bool) -> Self {
         self.until_empty = until_empty;
         self
@@ -228,6 +231,7 @@ impl Consumer {
         match ended {
             Ended::Acked => progress.acked += 1,
             Ended::Failed => progress.failed += 1,
+            Ended::Released => progress.released += 1,
             Ended::Stale => progress.stale += 1,
             Ended::Unsettled => progress.unsettled += 1,
         }

@@ -1,10 +1,14 @@
 //! A claimed message in the hands of a handler.
 
+use std::time::Duration;
+
 use leaseline_core::Error;
 use leaseline_core::message::{
-    self, Lease, RenewOutcome, SettleOutcome, SettleRequest, Settlement,
+    self, Lease, ReleaseOutcome, ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest,
+    Settlement,
 };
 
+use crate::pool::millis;
 use crate::queue::{Queue, only};
 
 /// A claimed message whose payload could be read.
@@ -74,6 +78,20 @@ impl Delivery {
     /// As [`ack`](Self::ack).
     pub async fn fail(&self) -> Result<SettleOutcome, Error> {
         self.settle(Settlement::Fail).await
+    }
+
+    /// Gives the message back: nobody can claim it before the delay is over, by the server's clock.
+    ///
+    /// # Errors
+    ///
+    /// The message stays under its lease, or is released if the outcome is unknown. A queue without
+    /// leases cannot release.
+    pub async fn release(&self, delay: Duration) -> Result<ReleaseOutcome, Error> {
+        let request = ReleaseRequest {
+            lease: self.message.lease.clone(),
+            delay_ms: millis(delay),
+        };
+        only(self.queue.release(vec![request]).await)
     }
 
     /// Moves the lease's deadline to now plus the visibility timeout.

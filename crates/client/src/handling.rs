@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use leaseline_core::Retry;
-use leaseline_core::message::{RenewOutcome, SettleOutcome};
+use leaseline_core::message::{ReleaseOutcome, RenewOutcome, SettleOutcome};
 
 use crate::delivery::Delivery;
 
@@ -20,6 +20,10 @@ pub enum Handled {
     Ack,
     /// The message failed for good; why, for the log.
     Fail(String),
+    /// The message comes back after this time; why is for the handler to log. It counts as
+    /// delivered, so a delivery limit ends its retries. On a queue without leases this cannot be
+    /// done, and the message stays in processing.
+    RetryAfter(Duration),
     /// The message comes back when its lease expires, as if this handler had died.
     Leave,
 }
@@ -37,6 +41,7 @@ impl<E: Display> From<Result<(), E>> for Handled {
 pub(crate) enum Ended {
     Acked,
     Failed,
+    Released,
     Stale,
     Unsettled,
 }
@@ -59,20 +64,26 @@ where
             let handled = handler(Arc::clone(&delivery)).await.into();
             // The lease ends with the settlement: from here on that is no loss.
             over.store(true, Ordering::Relaxed);
-            let (settled, ended) = match handled {
-                Handled::Ack => (delivery.ack().await, Ended::Acked),
+            let settled = match handled {
+                Handled::Ack => delivery.ack().await.map(|outcome| ended(outcome, Ended::Acked)),
                 Handled::Fail(reason) => {
                     tracing::warn!(reason, message_id, "a handler failed");
-                    (delivery.fail().await, Ended::Failed)
+                    delivery.fail().await.map(|outcome| ended(outcome, Ended::Failed))
+                }
+                Handled::RetryAfter(delay) => {
+                    delivery.release(delay).await.map(|outcome| match outcome {
+                        ReleaseOutcome::Released(_) => Ended::Released,
+                        ReleaseOutcome::Stale => Ended::Stale,
+                    })
                 }
                 Handled::Leave => return Ended::Unsettled,
             };
             match settled {
-                Ok(SettleOutcome::Done) => ended,
-                Ok(SettleOutcome::Stale) => {
+                Ok(Ended::Stale) => {
                     tracing::warn!(message_id, "settled too late: the lease had passed on");
                     Ended::Stale
                 }
+                Ok(ended) => ended,
                 Err(error) => {
                     tracing::warn!(%error, message_id, "a message could not be settled");
                     Ended::Unsettled
@@ -80,6 +91,14 @@ where
             }
         } => ended,
         never = beat(&delivery, heartbeat, &over) => match never {},
+    }
+}
+
+/// What a settlement makes of a message: `done`, unless it came too late.
+fn ended(outcome: SettleOutcome, done: Ended) -> Ended {
+    match outcome {
+        SettleOutcome::Done => done,
+        SettleOutcome::Stale => Ended::Stale,
     }
 }
 

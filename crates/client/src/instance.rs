@@ -2,7 +2,8 @@
 
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{
-    Delivery, Lease, Outgoing, PublishReply, RenewOutcome, SettleOutcome, SettleRequest, Stats,
+    Delivery, Lease, Outgoing, PublishReply, ReleaseOutcome, ReleaseRequest, RenewOutcome,
+    SettleOutcome, SettleRequest, Stats,
 };
 use leaseline_core::{Error, Queue};
 use leaseline_wasmtime::{InstanceError, QueueInstance, SystemEntropy, TokioClock};
@@ -50,6 +51,16 @@ impl Instance {
         match self {
             Self::Native(queue) => Ok(queue.renew(leases).await),
             Self::Component(queue) => queue.renew(leases).await.map_err(queue_error),
+        }
+    }
+
+    pub(crate) async fn release(
+        &mut self,
+        requests: &[ReleaseRequest],
+    ) -> Result<Vec<Result<ReleaseOutcome, Error>>, Error> {
+        match self {
+            Self::Native(queue) => Ok(queue.release(requests).await),
+            Self::Component(queue) => queue.release(requests).await.map_err(queue_error),
         }
     }
 

@@ -29,7 +29,8 @@ const MAX_CLAIMS: usize = 32;
 /// How long a drain waits before it looks again whether calls are still running.
 const DRAIN_PAUSE: Duration = Duration::from_millis(5);
 
-type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+/// A call that runs on an instance.
+pub(crate) type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// The instances of one queue.
 pub(crate) struct Pool {

@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{
-    self, Lease, Outgoing, PublishOutcome, PublishReply, RenewOutcome, SettleOutcome,
-    SettleRequest, Stats,
+    self, Lease, Outgoing, PublishOutcome, PublishReply, ReleaseOutcome, ReleaseRequest,
+    RenewOutcome, SettleOutcome, SettleRequest, Stats,
 };
 use leaseline_core::{Config, Error, ErrorKind};
 
 use crate::builder::Builder;
 use crate::consumer::Consumer;
+use crate::instance::Instance;
 use crate::outgoing::Message;
-use crate::pool::Pool;
+use crate::pool::{Pool, Work};
 
 /// A queue. Clones share it; its calls may run at once.
 ///
@@ -110,25 +111,52 @@ impl Queue {
 
     /// Settles leases, each on its own.
     pub async fn settle(&self, requests: Vec<SettleRequest>) -> Vec<Result<SettleOutcome, Error>> {
-        let mut outcomes = Vec::with_capacity(requests.len());
-        for requests in batches(requests, |request| request.lease.stored.len()) {
-            let count = requests.len();
-            let work = self.pool.run(
-                move |instance| Box::pin(async move { instance.settle(&requests).await }),
-                |_, _| (),
-            );
-            outcomes.extend(work.await.unwrap_or_else(|error| vec![Err(error); count]));
-        }
-        outcomes
+        let size = |request: &SettleRequest| request.lease.stored.len();
+        self.each(requests, size, |instance, requests| {
+            Box::pin(instance.settle(requests))
+        })
+        .await
     }
 
     /// Moves the deadlines of leases to now plus the visibility timeout.
     pub async fn renew(&self, leases: Vec<Lease>) -> Vec<Result<RenewOutcome, Error>> {
-        let mut outcomes = Vec::with_capacity(leases.len());
-        for leases in batches(leases, |lease| lease.stored.len()) {
-            let count = leases.len();
+        let size = |lease: &Lease| lease.stored.len();
+        self.each(leases, size, |instance, leases| {
+            Box::pin(instance.renew(leases))
+        })
+        .await
+    }
+
+    /// Gives leases up, each on its own: nobody can claim the message before its delay is over by
+    /// the server's clock. It keeps its delivery count, and counts as delivered. Whoever held the
+    /// lease is refused from now on.
+    pub async fn release(
+        &self,
+        requests: Vec<ReleaseRequest>,
+    ) -> Vec<Result<ReleaseOutcome, Error>> {
+        let size = |request: &ReleaseRequest| request.lease.stored.len();
+        self.each(requests, size, |instance, requests| {
+            Box::pin(instance.release(requests))
+        })
+        .await
+    }
+
+    /// Makes a call for each item, in batches that an instance can take.
+    async fn each<I, O>(
+        &self,
+        items: Vec<I>,
+        size: fn(&I) -> usize,
+        call: for<'a> fn(&'a mut Instance, &'a [I]) -> Work<'a, Vec<Result<O, Error>>>,
+    ) -> Vec<Result<O, Error>>
+    where
+        I: Send + Sync + 'static,
+        O: Clone + Send + 'static,
+    {
+        let mut outcomes = Vec::with_capacity(items.len());
+        for batch in batches(items, size) {
+            let count = batch.len();
             let work = self.pool.run(
-                move |instance| Box::pin(async move { instance.renew(&leases).await }),
+                move |instance| Box::pin(async move { call(instance, &batch).await }),
                 |_, _| (),
             );
             outcomes.extend(work.await.unwrap_or_else(|error| vec![Err(error); count]));
@@ -136,7 +164,7 @@ impl Queue {
         outcomes
     }
 
-    /// The lengths of the queue's lists.
+    /// How many messages are where.
     ///
     /// # Errors
     ///

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use leaseline::capability::Value;
 use leaseline::message::{
-    Delivery, Outgoing, PublishOutcome, RenewOutcome, SettleOutcome, SettleRequest, Settlement,
+    Delivery, Outgoing, PublishOutcome, ReleaseOutcome, ReleaseRequest, RenewOutcome,
+    SettleOutcome, SettleRequest, Settlement,
 };
 use leaseline::{Connection, Engine, Queue, capability::Redis};
 use leaseline_redis::testing::{Cut, Fault, FaultProxy, RedisServer, Rule};
@@ -94,6 +95,22 @@ async fn work(queue: &Queue, leases: bool, context: &str) {
                 "{context}: {renewed:?}"
             );
         }
+        let request = ReleaseRequest {
+            lease: claimed[2].lease.clone(),
+            delay_ms: 0,
+        };
+        let released = queue.release(vec![request]).await;
+        assert!(
+            matches!(released[..], [Ok(ReleaseOutcome::Released(_))]),
+            "{context}: {released:?}"
+        );
+        claimed[2] = claim(queue, 2).await.remove(0);
+        let lease = &claimed[2].lease;
+        assert_eq!(
+            (lease.token.as_deref(), claimed[2].delivery_count),
+            (Some("5"), 2),
+            "{context}: it was released twice"
+        );
     }
     for (at, delivery) in claimed.iter().enumerate() {
         let settlement = if at == 1 {
@@ -174,6 +191,40 @@ for_both_engines! {
     a_lost_reply_and_everything_behind_it_is_not_noticed: Fault::LoseReplyAndRest(Cut::Finish);
     a_request_cut_before_it_arrives_is_not_noticed: Fault::CutBefore(Cut::Reset);
     a_request_cut_in_the_middle_is_not_noticed: Fault::CutInside(Cut::Finish);
+}
+
+/// A server that is killed and comes back still knows what is delayed, and for how long.
+#[tokio::test]
+async fn a_delay_survives_a_killed_server() {
+    let mut server = RedisServer::builder().durable().start();
+    let open = |url| Queue::builder("q").redis(url).open();
+    let queue = open(server.url()).await.unwrap();
+    queue.publish("later").await.unwrap();
+    let request = ReleaseRequest {
+        lease: claim(&queue, 1).await.remove(0).lease,
+        delay_ms: 3_600_000,
+    };
+    let released = queue.release(vec![request]).await;
+    let [Ok(ReleaseOutcome::Released(due_ms))] = released[..] else {
+        panic!("{released:?}")
+    };
+    drop(queue);
+    server.kill9();
+    server.restart();
+
+    let queue = open(server.url()).await.unwrap();
+    assert!(claim(&queue, 1).await.is_empty());
+    assert_eq!(queue.stats().await.unwrap().delayed, 1);
+    let direct = Connection::open(&server.url()).await.unwrap();
+    let argv: [&[u8]; 5] = [
+        b"ZRANGE",
+        b"q::processing:lease_deadlines",
+        b"0",
+        b"-1",
+        b"WITHSCORES",
+    ];
+    let deadlines = direct.execute(&argv, 5_000).await.unwrap();
+    assert_eq!(deadlines[1], Value::Bytes(due_ms.to_string().into_bytes()));
 }
 
 /// A server that is killed and comes back: the queue goes on by itself.

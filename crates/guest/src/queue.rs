@@ -64,6 +64,22 @@ impl GuestQueue for QueueResource {
             .collect()
     }
 
+    fn release(
+        &self,
+        requests: Vec<types::ReleaseRequest>,
+    ) -> Vec<Result<types::ReleaseOutcome, types::Error>> {
+        let requests: Vec<_> = requests.into_iter().map(convert::release_request).collect();
+        let outcomes = block_on(self.0.borrow_mut().release(&requests));
+        outcomes
+            .into_iter()
+            .map(|outcome| {
+                outcome
+                    .map(convert::release_outcome)
+                    .map_err(convert::error)
+            })
+            .collect()
+    }
+
     fn stats(&self) -> Result<types::Stats, types::Error> {
         block_on(self.0.borrow_mut().stats())
             .map(convert::stats)

@@ -5,7 +5,8 @@ use std::fmt;
 use leaseline_core::Config;
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{
-    Delivery, Lease, Outgoing, PublishReply, RenewOutcome, SettleOutcome, SettleRequest, Stats,
+    Delivery, Lease, Outgoing, PublishReply, ReleaseOutcome, ReleaseRequest, RenewOutcome,
+    SettleOutcome, SettleRequest, Stats,
 };
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
@@ -155,7 +156,25 @@ impl QueueInstance {
             .collect())
     }
 
-    /// The lengths of the queue's lists.
+    /// Gives leases up, each on its own: nobody can claim the message before its delay is over.
+    ///
+    /// # Errors
+    ///
+    /// What befalls instances. Failures of releases are in their outcomes.
+    pub async fn release(
+        &mut self,
+        requests: &[ReleaseRequest],
+    ) -> Result<Vec<Result<ReleaseOutcome, leaseline_core::Error>>, InstanceError> {
+        let requests: Vec<_> = requests.iter().map(message::release_request).collect();
+        let (queue, store, this) = self.enter()?;
+        let result = queue.call_release(store, this, &requests).await;
+        let outcomes = self.leave(result)?.into_iter();
+        Ok(outcomes
+            .map(|o| o.map(message::release_outcome).map_err(error::error))
+            .collect())
+    }
+
+    /// How many messages are where.
     ///
     /// # Errors
     ///

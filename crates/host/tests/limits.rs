@@ -215,6 +215,6 @@ async fn deadlines_are_shortened_to_the_limit() {
     let mut queue = QueueInstance::open(&runtime(), ctx, "main", &config)
         .await
         .unwrap();
-    queue.stats().await.unwrap();
+    queue.publish(&[message("x")]).await.unwrap();
     assert_eq!(redis.0.load(Ordering::Relaxed), 1_234);
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use leaseline_core::Queue;
-use leaseline_core::message::{Outgoing, SettleRequest, Settlement};
+use leaseline_core::message::{Outgoing, ReleaseRequest, SettleRequest, Settlement};
 use leaseline_wasmtime::{Clock, Ctx, Entropy, Limits, PipelineReply, QueueInstance, Redis, Reply};
 use support::{Config, ModelRedis, message, runtime};
 
@@ -104,6 +104,13 @@ macro_rules! tour {
         let requests = [settle(0, Settlement::Ack), settle(1, Settlement::Fail)];
         told.push(format!("{:?}", $unwrap!($queue.settle(&requests).await)));
         told.push(format!("{:?}", $unwrap!($queue.settle(&requests).await)));
+        let release = |index: usize, delay_ms| ReleaseRequest {
+            lease: first[index].lease.clone(),
+            delay_ms,
+        };
+        let requests = [release(2, 60_000), release(0, 0), release(1, u64::MAX)];
+        told.push(format!("{:?}", $unwrap!($queue.release(&requests).await)));
+        told.push(format!("{:?}", $queue.stats().await));
         told.push(format!("{:?}", $queue.claim(0, 0).await));
         told.push(format!("{:?}", $queue.claim(1, 500).await));
         told.push(format!("{:?}", $queue.redrive(10).await));

@@ -44,6 +44,50 @@ suite! {
         assert_eq!(world.list("q::failed").await, ["bad"]);
     }
 
+    async fn a_handler_sees_its_message_again_when_it_asks_for_that(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a", "b"]).await;
+        let progress = queue.consumer().until_empty(true).run(|delivery| async move {
+            match delivery.delivery_count() {
+                1 if delivery.payload() == b"a" => Handled::RetryAfter(Duration::ZERO),
+                _ => Handled::Ack,
+            }
+        }).await.unwrap();
+        assert_eq!((progress.released, progress.acked, progress.in_flight), (1, 2, 0));
+        assert_eq!(world.keys().await, ["q::processing:lease_token_counter"]);
+    }
+
+    async fn retries_end_at_the_delivery_limit(world: World) {
+        let queue = world.queue(|config| config.max_delivery_count = Some(3)).await;
+        publish(&queue, &["poison"]).await;
+        let progress = queue.consumer().until_empty(true).run(|_| async {
+            Handled::RetryAfter(Duration::ZERO)
+        }).await.unwrap();
+        assert_eq!(progress.released, 3);
+        assert_eq!(world.list("q::dlq").await, ["poison"]);
+    }
+
+    async fn a_message_for_later_does_not_keep_a_consumer(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a"]).await;
+        let later = || queue.consumer().until_empty(true);
+        let progress = later().run(|_| async { Handled::RetryAfter(Duration::from_secs(3_600)) }).await.unwrap();
+        assert_eq!(progress.released, 1);
+        assert_eq!(queue.stats().await.unwrap().delayed, 1);
+        let progress = later().run(|_| async { Handled::Ack }).await.unwrap();
+        assert_eq!(progress.acked, 0);
+    }
+
+    async fn without_leases_a_message_for_later_stays_unsettled(world: World) {
+        let queue = world.queue(without_leases).await;
+        publish(&queue, &["a"]).await;
+        let progress = queue.consumer().until_empty(true).run(|_| async {
+            Handled::RetryAfter(Duration::ZERO)
+        }).await.unwrap();
+        assert_eq!((progress.released, progress.unsettled), (0, 1));
+        assert_eq!(queue.stats().await.unwrap().processing, 1);
+    }
+
     async fn a_panic_leaves_the_message_to_its_lease(world: World) {
         let queue = world.queue(|_| ()).await;
         publish(&queue, &["a"]).await;

@@ -157,6 +157,26 @@ suite! {
         }
     }
 
+    async fn a_release_survives_any_one_loss(world: World) {
+        for loss in [Loss::Reply, Loss::Request, Loss::Send] {
+            for k in 0..4 {
+                let context = format!("{loss:?} of command {k}");
+                let lossy = Lossy::new(&world, loss);
+                let queue = lossy_queue(&world, &lossy, |_| ()).await;
+                publish(&queue, &["a"]).await;
+                let delivery = claim_one(&queue).await;
+                lossy.arm(k);
+                let due = release(&queue, &delivery, 3_600_000).await;
+                let deadlines = world.redis(&["ZRANGE", "q::processing:lease_deadlines", "0", "-1", "WITHSCORES"]).await;
+                assert_eq!(text(deadlines[1].clone()), due.to_string(), "{context}");
+                let counter = world.redis(&["GET", "q::processing:lease_token_counter"]).await;
+                assert_eq!(counter, [Value::Bytes(b"2".to_vec())], "{context}: released once");
+                assert_eq!(ack(&world.queue(|_| ()).await, &delivery).await, SettleOutcome::Stale, "{context}");
+                world.redis(&["FLUSHALL"]).await;
+            }
+        }
+    }
+
     async fn a_replayed_claim_names_the_same_message_and_token(world: World) {
         let lossy = Lossy { count: 2, ..Lossy::new(&world, Loss::Reply) };
         let queue = lossy_queue(&world, &lossy, |config| config.max_delivery_count = Some(1)).await;

@@ -6,5 +6,6 @@ mod dead_letters;
 mod lost_replies;
 mod operating;
 mod publishing;
+mod releasing;
 mod settling;
 mod world;

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use leaseline::capability::{Redis, Value};
-use leaseline::message::{Delivery, Lease, Outgoing, SettleOutcome, SettleRequest, Settlement};
+use leaseline::message::{
+    Delivery, Lease, Outgoing, ReleaseOutcome, ReleaseRequest, SettleOutcome, SettleRequest,
+    Settlement,
+};
 use leaseline::{Connection, EMBEDDED, Engine, Error, Queue};
 use leaseline_redis::testing::RedisServer;
 
@@ -84,6 +87,13 @@ impl World {
             .into_iter()
             .map(text)
             .collect()
+    }
+
+    /// The server's time in milliseconds.
+    pub(crate) async fn now_ms(&self) -> u64 {
+        let time = self.redis(&["TIME"]).await;
+        let [seconds, micros] = [0, 1].map(|at| text(time[at].clone()).parse::<u64>().unwrap());
+        seconds * 1_000 + micros / 1_000
     }
 
     /// Lets every lease of the queue expire, by the score and not by the clock.
@@ -184,6 +194,26 @@ pub(crate) async fn fail(queue: &Queue, delivery: &Delivery) -> SettleOutcome {
     settle(queue, &delivery.lease, Settlement::Fail)
         .await
         .unwrap()
+}
+
+/// Releases a message. Gives when it is due, by the server's clock.
+pub(crate) async fn release(queue: &Queue, delivery: &Delivery, delay_ms: u64) -> u64 {
+    match try_release(queue, &delivery.lease, delay_ms).await {
+        Ok(ReleaseOutcome::Released(due_ms)) => due_ms,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) async fn try_release(
+    queue: &Queue,
+    lease: &Lease,
+    delay_ms: u64,
+) -> Result<ReleaseOutcome, Error> {
+    let request = ReleaseRequest {
+        lease: lease.clone(),
+        delay_ms,
+    };
+    queue.release(vec![request]).await.pop().unwrap()
 }
 
 /// Claims without leases.

@@ -1,8 +1,8 @@
 //! Messages, leases and their outcomes, in both directions.
 
 use leaseline_core::message::{
-    Delivery, Lease, Outgoing, PublishOutcome, PublishReply, RenewOutcome, SettleOutcome,
-    SettleRequest, Settlement, Stats,
+    Delivery, Lease, Outgoing, PublishOutcome, PublishReply, ReleaseOutcome, ReleaseRequest,
+    RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
 };
 
 use super::error;
@@ -77,10 +77,27 @@ pub(crate) fn renew_outcome(outcome: RenewOutcome) -> types::RenewOutcome {
     }
 }
 
+pub(crate) fn release_request(request: types::ReleaseRequest) -> ReleaseRequest {
+    ReleaseRequest {
+        lease: lease(request.lease),
+        delay_ms: request.delay_ms,
+    }
+}
+
+pub(crate) fn release_outcome(outcome: ReleaseOutcome) -> types::ReleaseOutcome {
+    match outcome {
+        ReleaseOutcome::Released(due_ms) => types::ReleaseOutcome::Released(due_ms),
+        ReleaseOutcome::Stale => types::ReleaseOutcome::Stale,
+    }
+}
+
 pub(crate) fn stats(stats: Stats) -> types::Stats {
     types::Stats {
         pending: stats.pending,
         processing: stats.processing,
+        delayed: stats.delayed,
+        overdue: stats.overdue,
+        oldest_overdue_ms: stats.oldest_overdue_ms,
         completed: stats.completed,
         failed: stats.failed,
         dead_letters: stats.dead_letters,

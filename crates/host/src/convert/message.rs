@@ -1,8 +1,8 @@
 //! Messages and leases into the guest, and what became of them out of it.
 
 use leaseline_core::message::{
-    Delivery, Lease, Outgoing, PublishOutcome, PublishReply, RenewOutcome, SettleOutcome,
-    SettleRequest, Settlement, Stats,
+    Delivery, Lease, Outgoing, PublishOutcome, PublishReply, ReleaseOutcome, ReleaseRequest,
+    RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
 };
 
 use super::error::error;
@@ -77,10 +77,27 @@ pub(crate) fn renew_outcome(outcome: types::RenewOutcome) -> RenewOutcome {
     }
 }
 
+pub(crate) fn release_request(request: &ReleaseRequest) -> types::ReleaseRequest<'_> {
+    types::ReleaseRequest {
+        lease: lease(&request.lease),
+        delay_ms: request.delay_ms,
+    }
+}
+
+pub(crate) fn release_outcome(outcome: types::ReleaseOutcome) -> ReleaseOutcome {
+    match outcome {
+        types::ReleaseOutcome::Released(due_ms) => ReleaseOutcome::Released(due_ms),
+        types::ReleaseOutcome::Stale => ReleaseOutcome::Stale,
+    }
+}
+
 pub(crate) fn stats(stats: types::Stats) -> Stats {
     Stats {
         pending: stats.pending,
         processing: stats.processing,
+        delayed: stats.delayed,
+        overdue: stats.overdue,
+        oldest_overdue_ms: stats.oldest_overdue_ms,
         completed: stats.completed,
         failed: stats.failed,
         dead_letters: stats.dead_letters,
