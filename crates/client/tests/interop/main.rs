@@ -12,6 +12,7 @@ mod envelopes;
 mod leases;
 mod leftovers;
 mod peer;
+mod releases;
 mod samples;
 mod stage;
 
@@ -64,6 +65,10 @@ cases! {
         either_renews_a_lease_of_the_other
         they_dead_letter_what_both_took
         we_dead_letter_what_both_took;
+    releases:
+        they_get_what_we_released_when_it_is_due
+        we_release_what_they_hold
+        their_drain_keeps_a_delay;
     leftovers:
         only_the_counter_is_left
         they_drop_the_counter_after_us

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use leaseline::Queue;
-use leaseline::message::{Delivery, Outgoing, SettleOutcome, SettleRequest, Settlement};
+use leaseline::message::{
+    Delivery, Lease, Outgoing, ReleaseOutcome, ReleaseRequest, SettleOutcome, SettleRequest,
+    Settlement,
+};
 
 /// Texts on which JSON writers differ.
 pub(crate) fn payloads() -> Vec<String> {
@@ -67,6 +70,18 @@ pub(crate) async fn ack(queue: &Queue, delivery: &Delivery) -> SettleOutcome {
 /// Ends a message as failed.
 pub(crate) async fn fail(queue: &Queue, delivery: &Delivery) -> SettleOutcome {
     settle(queue, delivery, Settlement::Fail).await
+}
+
+/// Releases a lease. Gives when its message is due, by the server's clock.
+pub(crate) async fn release(queue: &Queue, lease: &Lease, delay_ms: u64) -> u64 {
+    let request = ReleaseRequest {
+        lease: lease.clone(),
+        delay_ms,
+    };
+    match queue.release(vec![request]).await[..] {
+        [Ok(ReleaseOutcome::Released(due_ms))] => due_ms,
+        ref other => panic!("not released: {other:?}"),
+    }
 }
 
 async fn settle(queue: &Queue, delivery: &Delivery, settlement: Settlement) -> SettleOutcome {

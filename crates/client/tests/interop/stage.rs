@@ -114,6 +114,12 @@ impl Stage {
         String::from_utf8(token.clone()).expect("tokens are text")
     }
 
+    /// The server's time in milliseconds.
+    pub(crate) async fn now_ms(&self) -> u64 {
+        let time = self.texts(&["TIME"]).await;
+        number(&time[0]) * 1_000 + number(&time[1]) / 1_000
+    }
+
     /// Lets every lease expire without waiting.
     pub(crate) async fn expire_leases(&self) {
         for stored in self.hash("lease_tokens").await.into_keys() {
