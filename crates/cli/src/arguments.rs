@@ -46,7 +46,12 @@ pub(crate) enum Command {
     Fail(Fail),
     /// Move the deadlines of leases to now plus the visibility timeout
     Renew(Renew),
-    /// Show how long the queue's lists are
+    /// Give claimed messages back, to be claimed again after a delay
+    Release(Release),
+    /// Show how many messages are where
+    ///
+    /// overdue are the leases and delays that are over and that no claim has met yet: every claim
+    /// brings a hundred of their messages back, so a number that stays says that nobody claims.
     Stats,
     /// Move dead letters, oldest first, back to pending
     Redrive(Redrive),
@@ -144,7 +149,7 @@ pub(crate) struct Claim {
     pub(crate) leasing: Leasing,
 }
 
-/// Where `ack`, `fail` and `renew` get their leases from.
+/// Where `ack`, `fail`, `renew` and `release` get their leases from.
 #[derive(Args)]
 pub(crate) struct Leases {
     /// A lease as claim --json printed it, alone or in its whole line; - reads one a line from
@@ -190,6 +195,17 @@ pub(crate) struct Renew {
     pub(crate) visibility_timeout: Duration,
 }
 
+/// `release`.
+#[derive(Args)]
+pub(crate) struct Release {
+    #[command(flatten)]
+    pub(crate) leases: Leases,
+
+    /// How long nobody can claim the message; it keeps its count of deliveries
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    pub(crate) delay: Duration,
+}
+
 /// `work`.
 #[derive(Args)]
 pub(crate) struct Work {
@@ -197,7 +213,8 @@ pub(crate) struct Work {
     ///
     /// The payload is its standard input. LEASELINE_MESSAGE_ID, LEASELINE_TOKEN and
     /// LEASELINE_DELIVERY_COUNT are in its environment, the first two only where there are any. Exit
-    /// status 0 acknowledges the message; any other, and a signal, ends it as failed. 126 and 127
+    /// status 0 acknowledges the message; any other, and a signal, ends it as failed, or releases it
+    /// with --retry-delay. 126 and 127
     /// mean that the command could not be run: then work stops, leaves the message to its lease
     /// and exits with 1. A command that is not found at the start is refused before any claim.
     #[arg(long, value_name = "COMMAND")]
@@ -212,10 +229,16 @@ pub(crate) struct Work {
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, conflicts_with = "no_lease")]
     pub(crate) heartbeat: Option<Duration>,
 
+    /// Release the message of a command that failed, to be claimed again this much later, until it
+    /// was delivered --max-deliveries times and goes to the dead letters [default: it ends as failed]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "no_lease")]
+    pub(crate) retry_delay: Option<Duration>,
+
     #[command(flatten)]
     pub(crate) leasing: Leasing,
 
-    /// End when nothing is pending and nothing runs here; leases of others do not count
+    /// End when nothing is pending and nothing runs here; leases of others do not count, and neither
+    /// do messages that are delayed
     #[arg(long)]
     pub(crate) until_empty: bool,
 

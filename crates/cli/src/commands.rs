@@ -5,6 +5,7 @@ pub(crate) mod demo;
 mod giving_back;
 pub(crate) mod publish;
 pub(crate) mod redrive;
+pub(crate) mod release;
 pub(crate) mod renew;
 pub(crate) mod serve;
 pub(crate) mod settle;

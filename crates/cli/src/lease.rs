@@ -1,4 +1,4 @@
-//! Leases in JSON: what `claim` prints and what `ack`, `fail` and `renew` take back.
+//! Leases in JSON: what `claim` prints and what `ack`, `fail`, `renew` and `release` take back.
 
 use std::fmt::{self, Write};
 use std::io::{self, BufRead, Read};

@@ -83,6 +83,9 @@ async fn run(
         Command::Ack(ack) => commands::settle::ack(&target, ack, output, messages).await,
         Command::Fail(fail) => commands::settle::fail(&target, fail, output, messages).await,
         Command::Renew(renew) => commands::renew::run(&target, renew, output, messages).await,
+        Command::Release(release) => {
+            commands::release::run(&target, release, output, messages).await
+        }
         Command::Stats => commands::stats::run(&target, output, messages).await,
         Command::Redrive(redrive) => {
             commands::redrive::run(&target, redrive, output, messages).await

@@ -26,6 +26,7 @@ pub(crate) fn line() -> ProgressBar {
 pub(crate) fn summary(progress: &Progress) -> String {
     let mut words = format!("acked {}, failed {}", progress.acked, progress.failed);
     for (name, count) in [
+        ("released", progress.released),
         ("stale", progress.stale),
         ("unsettled", progress.unsettled),
         ("running", progress.in_flight),

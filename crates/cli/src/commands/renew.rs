@@ -3,7 +3,6 @@
 use leaseline::message::RenewOutcome;
 
 use crate::arguments::Renew;
-use crate::commands::settle::BATCH;
 use crate::commands::settle::verdict::{Verdict, Verdicts};
 use crate::failure::Failure;
 use crate::lease::LeaseBatch;
@@ -30,22 +29,17 @@ pub(crate) async fn run(
     let timeout = milliseconds(renew.visibility_timeout);
     let configure = |config: &mut leaseline::Config| config.visibility_timeout_ms = Some(timeout);
     let queue = target.open(&batch.queue, configure, messages).await?;
-    let mut verdicts = Verdicts::new(output, messages);
-    for chunk in batch.leases.chunks(BATCH) {
-        let answers = queue.renew(chunk.to_vec()).await;
-        for (lease, answer) in chunk.iter().zip(answers) {
-            verdicts.add(lease.message_id(), answer.map(verdict))?;
-        }
-        verdicts.flush()?;
-    }
-    Ok(verdicts.finish())
+    Verdicts::new(output, messages)
+        .of(&batch.leases, async |leases| {
+            let renewed = queue.renew(leases.to_vec()).await;
+            renewed.into_iter().map(|o| o.map(verdict)).collect()
+        })
+        .await
 }
 
 fn verdict(outcome: RenewOutcome) -> Verdict {
     match outcome {
-        RenewOutcome::Renewed(deadline_ms) => Verdict::Done {
-            deadline_ms: Some(deadline_ms),
-        },
+        RenewOutcome::Renewed(deadline_ms) => Verdict::Renewed(deadline_ms),
         RenewOutcome::Stale => Verdict::Stale,
     }
 }

@@ -1,7 +1,7 @@
 //! `ack` and `fail`: how claimed messages end.
 
+use leaseline::Config;
 use leaseline::message::{Lease, SettleOutcome, SettleRequest, Settlement};
-use leaseline::{Config, Error};
 
 use crate::arguments::{Ack, Fail};
 use crate::commands::settle::verdict::{Verdict, Verdicts};
@@ -13,9 +13,6 @@ use crate::status::Status;
 use crate::target::{Target, log};
 
 pub(crate) mod verdict;
-
-/// Leases that are sent before their outcomes are printed.
-pub(crate) const BATCH: usize = 100;
 
 pub(crate) async fn ack(
     target: &Target,
@@ -60,27 +57,21 @@ async fn settle(
         return Ok(Status::NothingThere);
     };
     let queue = target.open(&batch.queue, configure, messages).await?;
-    let mut verdicts = Verdicts::new(output, messages);
-    for chunk in batch.leases.chunks(BATCH) {
-        let request = |lease: &Lease| SettleRequest {
-            lease: lease.clone(),
-            settlement,
-        };
-        let answers = queue.settle(chunk.iter().map(request).collect()).await;
-        for (lease, answer) in chunk.iter().zip(answers) {
-            verdicts.add(lease.message_id(), answer.map(verdict))?;
-        }
-        verdicts.flush()?;
-    }
-    Ok(verdicts.finish())
+    let request = |lease: &Lease| SettleRequest {
+        lease: lease.clone(),
+        settlement,
+    };
+    Verdicts::new(output, messages)
+        .of(&batch.leases, async |leases| {
+            let settled = queue.settle(leases.iter().map(request).collect()).await;
+            settled.into_iter().map(|o| o.map(verdict)).collect()
+        })
+        .await
 }
 
 fn verdict(outcome: SettleOutcome) -> Verdict {
     match outcome {
-        SettleOutcome::Done => Verdict::Done { deadline_ms: None },
+        SettleOutcome::Done => Verdict::Settled,
         SettleOutcome::Stale => Verdict::Stale,
     }
 }
-
-/// The answer to one lease.
-pub(crate) type Answer = Result<Verdict, Error>;

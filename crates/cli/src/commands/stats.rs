@@ -1,4 +1,4 @@
-//! `stats`: the lengths of a queue's lists.
+//! `stats`: how many messages are where.
 
 use serde::Serialize;
 
@@ -15,8 +15,9 @@ struct Object<'a> {
     queue: &'a str,
     pending: u64,
     processing: u64,
-    /// None yet: no operation delays a message.
     delayed: u64,
+    overdue: u64,
+    oldest_overdue_ms: Option<u64>,
     completed: u64,
     failed: u64,
     dlq: u64,
@@ -37,7 +38,9 @@ pub(crate) async fn run(
             queue: name,
             pending: stats.pending,
             processing: stats.processing,
-            delayed: 0,
+            delayed: stats.delayed,
+            overdue: stats.overdue,
+            oldest_overdue_ms: stats.oldest_overdue_ms,
             completed: stats.completed,
             failed: stats.failed,
             dlq: stats.dead_letters,
@@ -49,11 +52,19 @@ pub(crate) async fn run(
     for (list, length) in [
         ("pending", stats.pending),
         ("processing", stats.processing),
+        ("delayed", stats.delayed),
         ("completed", stats.completed),
         ("failed", stats.failed),
         ("dlq", stats.dead_letters),
     ] {
         output.line(format_args!("{list:<11} {length}"))?;
+    }
+    match stats.oldest_overdue_ms {
+        Some(age) => output.line(format_args!(
+            "overdue     {}, the oldest for {age} ms",
+            stats.overdue
+        ))?,
+        None => output.line(format_args!("overdue     {}", stats.overdue))?,
     }
     Ok(Status::Done)
 }

@@ -72,6 +72,7 @@ pub(crate) async fn run(
                 handle(
                     Arc::clone(&exec),
                     delivery,
+                    work.retry_delay,
                     Arc::clone(&trouble),
                     stop.clone(),
                 )
@@ -94,6 +95,7 @@ pub(crate) async fn run(
         output.object(&json!({
             "acked": done.acked,
             "failed": done.failed,
+            "released": done.released,
             "stale": done.stale,
             "unsettled": done.unsettled,
         }))?;
@@ -132,10 +134,27 @@ fn heartbeat(queue: &Queue, work: &Work) -> Option<Duration> {
 
 /// Runs the command for a message. If it could not be run, that says nothing about the message,
 /// and nothing good about the next ones.
-async fn handle(exec: Arc<Exec>, delivery: Arc<Delivery>, trouble: Trouble, stop: Stop) -> Handled {
+async fn handle(
+    exec: Arc<Exec>,
+    delivery: Arc<Delivery>,
+    retry_delay: Option<Duration>,
+    trouble: Trouble,
+    stop: Stop,
+) -> Handled {
     match exec.run(&delivery).await {
         Ended::Success => Handled::Ack,
-        Ended::Failure(reason) => Handled::Fail(reason),
+        Ended::Failure(reason) => match retry_delay {
+            Some(delay) => {
+                let message_id = delivery.message_id();
+                tracing::warn!(
+                    reason,
+                    message_id,
+                    "a handler failed, and is tried again later"
+                );
+                Handled::RetryAfter(delay)
+            }
+            None => Handled::Fail(reason),
+        },
         Ended::NotRun(reason) => {
             trouble
                 .lock()

@@ -28,6 +28,8 @@ fn arguments() {
             "1",
         ],
         &["work", "--exec", "true", "--no-lease", "--heartbeat", "1"],
+        &["work", "--exec", "true", "--no-lease", "--retry-delay", "1"],
+        &["work", "--exec", "true", "--retry-delay", "soon"],
         &["publish"],
         &["publish", "-x"],
         &["publish", "a", "--batch", "0"],
@@ -56,6 +58,9 @@ fn arguments() {
         &["stats", "extra"],
         &["nonsense"],
         &["ack"],
+        &["release"],
+        &["release", "--lease", "-", "--delay", "-1"],
+        &["release", "--lease", "-", "--delay", "316224001"],
     ] {
         let plain: Finished = finish(
             leaseline(["--engine", "native"].iter().chain(arguments)),

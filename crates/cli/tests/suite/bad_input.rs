@@ -92,6 +92,7 @@ engines! {
             (vec!["claim"], "jobs::processing:delivery_counts"),
             (vec!["ack", "--lease", &lease], "jobs::processing:lease_tokens"),
             (vec!["renew", "--lease", &lease], "jobs::processing:lease_deadlines"),
+            (vec!["release", "--lease", &lease], "jobs::processing:delays"),
         ];
         let good: Vec<u8> = stage.redis(&[b"DUMP", b"jobs::processing:lease_tokens"]);
         for (arguments, key) in commands {

@@ -18,7 +18,7 @@ fn leases() {
         r#"{"queue":"jobs","stored_base64":"eA==","token":"x","deadline_ms":1}"#,
         r#"{"queue":"jobs","stored_base64":"eA==","deadline_ms":1}"#,
     ] {
-        for command in ["ack", "fail", "renew"] {
+        for command in ["ack", "fail", "renew", "release"] {
             let message = refused(&[command, "--lease", lease], 2);
             assert!(message.starts_with("the lease is not valid: "), "{message}");
             assert!(message.ends_with("give it as `claim --json` printed it"));

@@ -28,7 +28,7 @@ engines! {
         let first = stage.claim();
         stage.expire_leases();
         let second = stage.claim();
-        for command in ["ack", "fail", "renew"] {
+        for command in ["ack", "fail", "renew", "release"] {
             let lease = first["lease"].to_string();
             let finished = stage.run([command, "--lease", &lease]).ends(1);
             assert!(finished.text().starts_with("stale "));
@@ -68,7 +68,7 @@ fn a_mistake_in_the_last_lease_changes_nothing() {
     let claimed = stage.run(["claim", "--max", "2", "--json"]).ok();
     let before = stage.dump();
     let input = [&claimed.stdout[..], b"{\"queue\":\"jobs\"}\n"].concat();
-    for command in ["ack", "fail", "renew"] {
+    for command in ["ack", "fail", "renew", "release"] {
         let finished = stage.run_with([command, "--lease", "-"], &input).ends(2);
         assert!(
             finished
@@ -160,4 +160,50 @@ fn renewing_moves_the_deadline() {
         .run_with(["renew", "--lease", "-"], &without.stdout)
         .ends(2);
     assert!(finished.error().contains("no deadline to renew"));
+}
+
+engines! {
+    /// Every command is a process of its own, so nothing but Redis knows of the delay.
+    fn a_released_message_comes_back_after_its_delay(stage: Stage) {
+        stage.run(["publish", "a"]).ok();
+        let first = stage.claim();
+        let lease = first["lease"].to_string();
+        let released = stage.run(["release", "--json", "--delay", "0.5", "--lease", &lease]).ok().objects().remove(0);
+        let due = released["due_ms"].as_u64().unwrap();
+        assert_eq!(released, json!({ "outcome": "done", "message_id": first["message_id"], "due_ms": due }));
+        let stale = stage.run(["ack", "--json", "--lease", &lease]).ends(1);
+        assert_eq!(stale.objects(), [json!({ "outcome": "stale", "message_id": first["message_id"] })]);
+
+        let second = stage.run(["claim", "--wait", "20", "--json"]).ok().objects().remove(0);
+        let time: Vec<String> = stage.redis(&[b"TIME"]);
+        let [seconds, micros] = [0, 1].map(|at| time[at].parse::<u64>().unwrap());
+        assert!(seconds * 1_000 + micros / 1_000 >= due);
+        assert_eq!((&second["payload"], &second["delivery_count"]), (&json!("a"), &json!(2)));
+        stage.run(["ack", "--lease", &second.to_string()]).ok();
+        assert_eq!(stage.keys(), ["jobs::processing:lease_token_counter"]);
+    }
+
+    fn messages_are_released_in_a_batch(stage: Stage) {
+        let lines: Vec<String> = (0..250).map(|n| n.to_string()).collect();
+        stage.run_with(["publish", "--lines", "-"], lines.join("\n").as_bytes()).ok();
+        let claimed = stage.run(["claim", "--max", "250", "--json"]).ok();
+        let released = stage.run_with(["release", "--delay", "3600", "--lease", "-", "--json"], &claimed.stdout).ok();
+        assert_eq!(released.field("message_id"), claimed.field("message_id"));
+        stage.run(["claim"]).ends(3);
+        let released = stage.run_with(["release", "--lease", "-"], &claimed.stdout).ends(1);
+        assert!(released.text().starts_with("stale "));
+    }
+}
+
+#[test]
+fn a_message_without_lease_cannot_be_released() {
+    let stage = Stage::new("native");
+    stage.run(["publish", "a"]).ok();
+    let claimed = stage.run(["claim", "--no-lease", "--json"]).ok();
+    let before = stage.dump();
+    let finished = stage
+        .run_with(["release", "--lease", "-"], &claimed.stdout)
+        .ends(2);
+    assert!(finished.error().contains("cannot be released"));
+    assert_eq!(stage.dump(), before);
 }

@@ -52,12 +52,34 @@ engines! {
         stage.run(["publish", "0", "3", "kill", "0"]).ok();
         let exec = "read -r x; test $x = kill && kill -9 $$; exit $x";
         let finished = work(stage, exec, &["--json", "--max-failed-length", "9", "--max-completed-length", "1"]).ok();
-        assert_eq!(finished.objects(), [json!({ "acked": 2, "failed": 2, "stale": 0, "unsettled": 0 })]);
+        assert_eq!(finished.objects(), [json!({ "acked": 2, "failed": 2, "released": 0, "stale": 0, "unsettled": 0 })]);
         let warnings: Vec<&str> = finished.stderr.lines().collect();
         assert_eq!(warnings.len(), 2);
         assert!(warnings[0].contains("ended with 3") && warnings[1].contains("by signal 9"));
         assert_eq!(stage.list("jobs::failed"), [&b"kill"[..], b"3"]);
         assert_eq!(stage.list("jobs::completed"), [b"0"]);
+    }
+}
+
+engines! {
+    fn a_failed_command_gets_its_message_again(stage: Stage) {
+        stage.run(["publish", "poison", "shy"]).ok();
+        let exec = "read -r x; test $x = shy -a $LEASELINE_DELIVERY_COUNT = 2";
+        let flags = ["--retry-delay", "0", "--max-deliveries", "3", "--json"];
+        let finished = work(&stage, exec, &flags).ok();
+        assert_eq!(finished.objects(), [json!({ "acked": 1, "failed": 0, "released": 4, "stale": 0, "unsettled": 0 })]);
+        assert_eq!(finished.stderr.matches("a handler failed, and is tried again later").count(), 4);
+        assert_eq!(stage.list("jobs::dlq"), [b"poison"]);
+        assert_eq!(stage.keys(), ["jobs::dlq", "jobs::processing:lease_token_counter"]);
+    }
+
+    fn a_retry_is_not_made_before_its_delay_is_over(stage: Stage) {
+        stage.run(["publish", "a"]).ok();
+        let finished = work(&stage, "exit 1", &["--retry-delay", "3600"]).ok();
+        assert!(finished.stderr.ends_with("acked 0, failed 0, released 1\n"));
+        assert_eq!(work(&stage, "true", &[]).ok().stderr, "acked 0, failed 0\n");
+        stage.expire_leases();
+        assert_eq!(work(&stage, "true", &[]).ok().stderr, "acked 1, failed 0\n");
     }
 }
 
@@ -163,7 +185,7 @@ fn a_command_that_cannot_be_run_loses_no_message() {
         let finished = stage.run(["work", "--exec", exec, "--json"]).ends(1);
         assert_eq!(
             finished.objects(),
-            [json!({ "acked": 0, "failed": 0, "stale": 0, "unsettled": 1 })]
+            [json!({ "acked": 0, "failed": 0, "released": 0, "stale": 0, "unsettled": 1 })]
         );
         let last: serde_json::Value =
             serde_json::from_str(finished.stderr.lines().last().unwrap()).unwrap();

@@ -19,7 +19,7 @@ const REDRIVE_BATCH: u64 = 100;
 const MAX_CALL_BYTES: usize = 4 * 1024 * 1024;
 
 impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
-    /// How many messages are where. Tried once.
+    /// How many messages are where. Nothing is changed, so a lost reply is asked for again.
     ///
     /// # Errors
     ///
@@ -34,13 +34,11 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             .key("dead_letters", keys.dead_letters.as_bytes())
             .key("lease_deadlines", keys.lease_deadlines.as_bytes())
             .key("delays", keys.delays.as_bytes());
-        let answers = self.caller.attempt(&[&call]).await;
-        reply::stats(
-            answers
-                .into_iter()
-                .next()
-                .unwrap_or_else(|| Ok(Vec::new()))?,
-        )
+        let mut stats = Stats::default();
+        for called in self.caller.call(core::slice::from_ref(&call)).await {
+            stats = reply::stats(called.answer?)?;
+        }
+        Ok(stats)
     }
 
     /// Moves at most `max` dead letters, oldest first, back to pending. Each gets a new id and a
