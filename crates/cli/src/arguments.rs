@@ -91,11 +91,15 @@ pub(crate) struct Publish {
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, requires = "dedup_key")]
     pub(crate) dedup_ttl: Option<Duration>,
 
+    /// How long nobody can claim the messages; the consumers of the queue must use leases
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    pub(crate) delay: Duration,
+
     /// Messages that are sent in one go, at most
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) batch: u32,
 
-    /// The most messages that may be pending
+    /// The most messages that may be pending; those with a delay are not
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_pending_length: Option<u64>,
 

@@ -1,6 +1,10 @@
 //! Messages on their way in.
 
+use std::time::Duration;
+
 use leaseline_core::message::Outgoing;
+
+use crate::pool::millis;
 
 /// A message to publish.
 ///
@@ -22,13 +26,20 @@ impl Message {
     pub fn bytes(payload: impl Into<Vec<u8>>) -> Self {
         Self(Outgoing {
             payload: payload.into(),
-            deduplication_key: None,
+            ..Outgoing::default()
         })
     }
 
     /// Messages with an equal key inside the deduplication window are published once.
     pub fn deduplication_key(mut self, key: impl Into<Vec<u8>>) -> Self {
         self.0.deduplication_key = Some(key.into());
+        self
+    }
+
+    /// Nobody can claim the message before this time is over, by the server's clock. Needs a queue
+    /// with leases; the deduplication window begins at the publish all the same.
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.0.delay_ms = millis(delay);
         self
     }
 }

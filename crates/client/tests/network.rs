@@ -32,6 +32,7 @@ fn message(payload: &str, key: Option<&str>) -> Outgoing {
     Outgoing {
         payload: payload.into(),
         deduplication_key: key.map(Into::into),
+        ..Outgoing::default()
     }
 }
 

@@ -218,10 +218,13 @@ fn every_script_is_called_as_its_header_says() {
             let mut queue =
                 Queue::new(config, stand_in(reply), stand_in(vec![]), stand_in(vec![])).unwrap();
             for deduplication_key in [None, Some(b"k".to_vec())] {
-                now(queue.publish(&[Outgoing {
-                    payload: b"p".to_vec(),
-                    deduplication_key,
-                }]));
+                for delay_ms in [0, 10] {
+                    now(queue.publish(&[Outgoing {
+                        payload: b"p".to_vec(),
+                        deduplication_key: deduplication_key.clone(),
+                        delay_ms,
+                    }]));
+                }
             }
             let _ = now(queue.claim(2, 0));
             let token = leases.then(|| "1".to_string());

@@ -8,13 +8,17 @@ use crate::error::{Error, ErrorKind};
 use crate::token;
 
 /// A message to publish.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outgoing {
     /// The payload. Bytes that are not UTF-8 travel in a form that `redis-message-queue` reads
     /// from version 9.1.0 on.
     pub payload: Vec<u8>,
     /// Messages with an equal key inside the deduplication window are published once.
     pub deduplication_key: Option<Vec<u8>>,
+    /// How long nobody can claim the message; at most ten years. A message with a delay is not
+    /// pending until a claim meets it after that time, so `max_pending_length` does not concern it.
+    /// It needs a queue with leases.
+    pub delay_ms: u64,
 }
 
 /// What became of a published message.
@@ -142,10 +146,10 @@ pub enum ReleaseOutcome {
 pub struct Stats {
     /// Messages that can be claimed.
     pub pending: u64,
-    /// Messages that are claimed and not settled. An overdue one is among them until a claim
-    /// brings it back.
+    /// Messages that are claimed and not settled. Those that are overdue, delayed ones too, are
+    /// among them until a claim brings them back.
     pub processing: u64,
-    /// Messages that were released and are not due yet.
+    /// Messages that were published or released with a delay and are not due yet.
     pub delayed: u64,
     /// Leases and delays that are over and that no claim has met yet. Every claim brings a hundred
     /// of them back, so a number that stays says that nobody claims.

@@ -13,14 +13,15 @@ mod settle;
 
 pub use claim::MAX_CLAIM;
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::caller::Caller;
 use crate::capability::{Clock, Entropy, Redis};
 use crate::claim_ids::ClaimIds;
-use crate::config::Config;
-use crate::error::Error;
+use crate::config::{Config, MAX_DURATION_MS};
+use crate::error::{Error, ErrorKind};
 use crate::event::{Event, EventBatch, EventBuffer, Operation, Outcome};
 use crate::id;
 use crate::key::Keys;
@@ -97,6 +98,23 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let mut event = Event::new(operation, outcome);
         event.duration_ms = Some(self.caller.clock.now_ms().saturating_sub(started_ms));
         event
+    }
+
+    /// Only the reclaim of leases brings a delayed message back.
+    fn check_delay(&self, delay_ms: u64) -> Result<(), Error> {
+        if self.config.visibility_timeout_ms.is_none() {
+            return Err(Error::new(
+                ErrorKind::Configuration,
+                "this queue is configured without leases, which a delayed message needs to come back; set a visibility timeout, or do without a delay",
+            ));
+        }
+        if delay_ms > MAX_DURATION_MS {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the delay is {delay_ms} ms; use at most {MAX_DURATION_MS} (ten years)"),
+            ));
+        }
+        Ok(())
     }
 
     /// How long the marker of an operation may be needed: as long as its retries can last.

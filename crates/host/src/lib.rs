@@ -128,7 +128,11 @@
 //!     };
 //!     let queue = queues.call_open(&mut store, config).await??;
 //!
-//!     let hello = Outgoing { payload: b"hello", deduplication_key: Some(b"greeting") };
+//!     let hello = Outgoing {
+//!         payload: b"hello",
+//!         deduplication_key: Some(b"greeting"),
+//!         delay_ms: 0,
+//!     };
 //!     let published = queues.call_publish(&mut store, queue, &[hello]).await?;
 //!     assert!(published[0].outcome.is_ok());
 //!
@@ -172,7 +176,7 @@
 //!     let ctx = Ctx::builder().redis("main", redis).build();
 //!     let pool = InstancePool::new(runtime, ctx, "main", Config::new("jobs"), 8);
 //!
-//!     let hello = Outgoing { payload: b"hello".to_vec(), deduplication_key: None };
+//!     let hello = Outgoing { payload: b"hello".to_vec(), ..Outgoing::default() };
 //!     pool.acquire().await?.publish(&[hello]).await?;
 //!     Ok(())
 //! }

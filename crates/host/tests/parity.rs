@@ -83,13 +83,24 @@ macro_rules! tour {
         let keyed = Outgoing {
             payload: b"once".to_vec(),
             deduplication_key: Some(b"k".to_vec()),
+            ..Outgoing::default()
+        };
+        let later = Outgoing {
+            delay_ms: 60_000,
+            ..keyed.clone()
         };
         let mut told = vec![format!("{:?}", $queue.stats().await)];
         let published = $unwrap!(
             $queue
-                .publish(&[message("one"), binary, keyed.clone(), keyed])
+                .publish(&[message("one"), binary, keyed.clone(), keyed, later.clone()])
                 .await
         );
+        told.push(format!("{published:?}"));
+        let plain_later = Outgoing {
+            deduplication_key: None,
+            ..later
+        };
+        let published = $unwrap!($queue.publish(&[plain_later]).await);
         told.push(format!("{published:?}"));
         let first = $queue.claim(3, 0).await.unwrap();
         told.push(format!("{first:?}"));

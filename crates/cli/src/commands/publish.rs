@@ -53,6 +53,7 @@ pub(crate) async fn run(
     if let Some(key) = publish.dedup_key {
         publisher.deduplicate(key.into_encoded_bytes());
     }
+    publisher.delay(milliseconds(publish.delay));
     let mut number = 0;
     for payload in publish.payloads {
         number += 1;

@@ -6,13 +6,13 @@
 
 use leaseline::Engine;
 
+mod delays;
 mod deliveries;
 mod duplicates;
 mod envelopes;
 mod leases;
 mod leftovers;
 mod peer;
-mod releases;
 mod samples;
 mod stage;
 
@@ -65,8 +65,9 @@ cases! {
         either_renews_a_lease_of_the_other
         they_dead_letter_what_both_took
         we_dead_letter_what_both_took;
-    releases:
+    delays:
         they_get_what_we_released_when_it_is_due
+        they_get_what_we_published_for_later
         we_release_what_they_hold
         their_drain_keeps_a_delay;
     leftovers:

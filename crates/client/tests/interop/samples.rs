@@ -32,7 +32,7 @@ pub(crate) fn payloads() -> Vec<String> {
 pub(crate) async fn publish(queue: &Queue, texts: &[&str]) -> Vec<String> {
     let outgoing = |text: &&str| Outgoing {
         payload: text.as_bytes().to_vec(),
-        deduplication_key: None,
+        ..Outgoing::default()
     };
     let replies = queue
         .publish_all(texts.iter().map(outgoing).collect())

@@ -7,7 +7,7 @@ use std::time::Duration;
 use leaseline::capability::{PipelineReply, Redis, RedisError, Reply, Value};
 use leaseline::config::Log;
 use leaseline::event::Operation;
-use leaseline::message::{PublishOutcome, RenewOutcome, SettleOutcome};
+use leaseline::message::{Outgoing, PublishOutcome, RenewOutcome, SettleOutcome};
 use leaseline::{Connection, Engine, ErrorKind, Queue, Retry};
 
 use crate::suite;
@@ -153,6 +153,26 @@ suite! {
                     assert_eq!(left, expected, "{context}");
                     world.redis(&["FLUSHALL"]).await;
                 }
+            }
+        }
+    }
+
+    async fn a_publish_for_later_survives_any_one_loss(world: World) {
+        for loss in [Loss::Reply, Loss::Request, Loss::Send] {
+            for (k, key) in [(0, None), (1, None), (0, Some("k")), (1, Some("k"))] {
+                let context = format!("{loss:?} of command {k}, key {key:?}");
+                let lossy = Lossy::new(&world, loss);
+                let queue = lossy_queue(&world, &lossy, |_| ()).await;
+                lossy.arm(k);
+                let message = Outgoing {
+                    payload: b"later".to_vec(),
+                    deduplication_key: key.map(Into::into),
+                    delay_ms: 3_600_000,
+                };
+                let replies = queue.publish_all(vec![message]).await;
+                assert_eq!(replies[0].outcome, Ok(PublishOutcome::Published), "{context}");
+                assert_eq!(world.list("q::processing").await.len(), 1, "{context}: published once");
+                world.redis(&["FLUSHALL"]).await;
             }
         }
     }

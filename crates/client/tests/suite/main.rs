@@ -3,9 +3,9 @@
 mod claiming;
 mod consuming;
 mod dead_letters;
+mod delaying;
 mod lost_replies;
 mod operating;
 mod publishing;
-mod releasing;
 mod settling;
 mod world;

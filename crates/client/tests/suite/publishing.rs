@@ -25,7 +25,7 @@ suite! {
             vec![b"\xff\xfe\0raw".to_vec(), (0..=255).collect(), vec![], vec![0x1e; 70_000]];
         let messages = payloads.iter().map(|payload| Outgoing {
             payload: payload.clone(),
-            deduplication_key: None,
+            ..Outgoing::default()
         });
         for reply in queue.publish_all(messages.collect()).await {
             assert_eq!(reply.outcome, Ok(PublishOutcome::Published));

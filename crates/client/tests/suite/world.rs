@@ -123,7 +123,7 @@ pub(crate) fn text(value: Value) -> String {
 pub(crate) fn outgoing(payload: &str) -> Outgoing {
     Outgoing {
         payload: payload.into(),
-        deduplication_key: None,
+        ..Outgoing::default()
     }
 }
 
@@ -131,6 +131,7 @@ pub(crate) fn keyed(payload: &str, key: &str) -> Outgoing {
     Outgoing {
         payload: payload.into(),
         deduplication_key: Some(key.into()),
+        ..Outgoing::default()
     }
 }
 

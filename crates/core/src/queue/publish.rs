@@ -1,4 +1,4 @@
-//! Publishing: plain, deduplicated, and against a full queue.
+//! Publishing: plain, deduplicated, delayed, and against a full queue.
 
 use alloc::format;
 use alloc::string::String;
@@ -112,6 +112,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 ),
             ));
         }
+        if message.delay_ms > 0 {
+            self.check_delay(message.delay_ms)?;
+        }
         let Some(key) = &message.deduplication_key else {
             return Ok(());
         };
@@ -142,6 +145,44 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             )
         })?;
         let operation_id = self.mint();
+        let deduplication = message
+            .deduplication_key
+            .as_ref()
+            .map(|user_key| self.keys.deduplication(user_key));
+        let ttl = self.config.deduplication_ttl_ms;
+        let (marker, marker_ttl) = match &deduplication {
+            Some(key) => (
+                Keys::publish_marker(key, &operation_id),
+                ttl.max(MIN_PUBLISH_MARKER_TTL_MS).max(self.marker_ttl_ms()),
+            ),
+            None => (
+                self.keys.add_marker(&operation_id).into_bytes(),
+                self.marker_ttl_ms(),
+            ),
+        };
+        if message.delay_ms > 0 {
+            return Ok(self
+                .delay_call(marker, deduplication)
+                .arg("stored", stored)
+                .number("delay_ms", message.delay_ms)
+                .number("marker_ttl_ms", marker_ttl)
+                .number("deduplication_ttl_ms", ttl));
+        }
+        let pending = self.keys.pending.clone().into_bytes();
+        let call = match deduplication {
+            Some(key) => Invocation::new(&script::PUBLISH)
+                .key("deduplication", key)
+                .key("pending", pending)
+                .key("marker", marker)
+                .number("deduplication_ttl_ms", ttl)
+                .arg("stored", stored)
+                .number("marker_ttl_ms", marker_ttl),
+            None => Invocation::new(&script::ADD)
+                .key("pending", pending)
+                .key("marker", marker)
+                .arg("stored", stored)
+                .number("marker_ttl_ms", marker_ttl),
+        };
         let cap = self
             .config
             .max_pending_length
@@ -152,30 +193,25 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             OverloadPolicy::DropOldest => "drop_oldest",
             OverloadPolicy::Block => "block",
         };
-        let pending = self.keys.pending.clone().into_bytes();
-        let call = match &message.deduplication_key {
-            Some(user_key) => {
-                let key = self.keys.deduplication(user_key);
-                let marker = Keys::publish_marker(&key, &operation_id);
-                let ttl = self.config.deduplication_ttl_ms;
-                let marker_ttl = ttl.max(MIN_PUBLISH_MARKER_TTL_MS).max(self.marker_ttl_ms());
-                Invocation::new(&script::PUBLISH)
-                    .key("deduplication", key)
-                    .key("pending", pending)
-                    .key("marker", marker)
-                    .number("deduplication_ttl_ms", ttl)
-                    .arg("stored", stored)
-                    .number("marker_ttl_ms", marker_ttl)
-            }
-            None => Invocation::new(&script::ADD)
-                .key("pending", pending)
-                .key("marker", self.keys.add_marker(&operation_id).into_bytes())
-                .arg("stored", stored)
-                .number("marker_ttl_ms", self.marker_ttl_ms()),
-        };
         Ok(call
             .arg("max_pending_length", cap.into_bytes())
             .arg("overload_policy", policy.as_bytes()))
+    }
+
+    /// The keys of a call that stores a message for later.
+    fn delay_call(&self, marker: Vec<u8>, deduplication: Option<Vec<u8>>) -> Invocation<'static> {
+        let keys = self.keys.clone();
+        let call = Invocation::new(&script::DELAY)
+            .key("processing", keys.processing.into_bytes())
+            .key("lease_deadlines", keys.lease_deadlines.into_bytes())
+            .key("lease_tokens", keys.lease_tokens.into_bytes())
+            .key("lease_token_counter", keys.lease_token_counter.into_bytes())
+            .key("delays", keys.delays.into_bytes())
+            .key("marker", marker);
+        match deduplication {
+            Some(key) => call.key("deduplication", key),
+            None => call,
+        }
     }
 
     /// Runs the calls; a full queue is waited for as configured.
@@ -243,7 +279,8 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
 
     fn publish_outcome(&self, called: Called) -> Result<PublishOutcome, Error> {
         match reply::single_int(called.answer?)? {
-            1 => Ok(PublishOutcome::Published),
+            // For a delayed one it is the time it is due.
+            1.. => Ok(PublishOutcome::Published),
             0 => Ok(PublishOutcome::Duplicate),
             FULL => {
                 let waited = match self.config.overload_policy {

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use super::Queue;
 use crate::caller::Called;
 use crate::capability::{Clock, Entropy, Redis};
-use crate::config::MAX_DURATION_MS;
 use crate::error::{Error, ErrorKind};
 use crate::event::{Operation, Outcome};
 use crate::message::{ReleaseOutcome, ReleaseRequest};
@@ -62,23 +61,9 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
 
     /// The script call for one release, under a new operation id.
     fn release_call<'a>(&'a self, request: &'a ReleaseRequest) -> Result<Invocation<'a>, Error> {
-        if self.config.visibility_timeout_ms.is_none() {
-            return Err(Error::new(
-                ErrorKind::Configuration,
-                "this queue is configured without leases, which a release needs; set a visibility timeout, or settle the message",
-            ));
-        }
+        self.check_delay(request.delay_ms)?;
         let lease = &request.lease;
         let token = lease.valid_token()?;
-        if request.delay_ms > MAX_DURATION_MS {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!(
-                    "the delay is {} ms; use at most {MAX_DURATION_MS} (ten years)",
-                    request.delay_ms
-                ),
-            ));
-        }
         let keys = &self.keys;
         let marker = keys
             .operation_marker(Some(token), &self.mint())

@@ -58,6 +58,31 @@ const SCENARIOS: &[Scenario] = &[
         act: |world| unless_refused(world.publish_keyed("a", "k"), "a"),
     },
     Scenario {
+        name: "delayed publish",
+        configure: |_| (),
+        prepare: |_| (),
+        act: |world| unless_refused(world.publish_message("a", None, 1_000), "a"),
+    },
+    Scenario {
+        name: "deduplicated delayed publish",
+        configure: |_| (),
+        prepare: |_| (),
+        act: |world| unless_refused(world.publish_message("a", Some("k"), 1_000), "a"),
+    },
+    Scenario {
+        name: "claim of a delayed publish",
+        configure: |_| (),
+        prepare: |world| {
+            world.publish_message("a", None, 1_000).unwrap();
+            world.publish("b").unwrap();
+            world.expire();
+        },
+        act: |world| {
+            let _ = world.claim(1);
+            vec!["a", "b"]
+        },
+    },
+    Scenario {
         name: "publish that drops the oldest",
         configure: |config| {
             config.max_pending_length = Some(1);

@@ -3,7 +3,7 @@
 
 mod claims;
 mod contract;
+mod delays;
 mod faults;
-mod release;
 mod without_leases;
 mod world;

@@ -139,7 +139,7 @@ impl World {
     }
 
     pub(crate) fn publish(&mut self, payload: &str) -> Result<PublishOutcome, Error> {
-        self.publish_message(payload, None)
+        self.publish_message(payload, None, 0)
     }
 
     pub(crate) fn publish_keyed(
@@ -147,17 +147,19 @@ impl World {
         payload: &str,
         key: &str,
     ) -> Result<PublishOutcome, Error> {
-        self.publish_message(payload, Some(key.into()))
+        self.publish_message(payload, Some(key), 0)
     }
 
-    fn publish_message(
+    pub(crate) fn publish_message(
         &mut self,
         payload: &str,
-        key: Option<Vec<u8>>,
+        key: Option<&str>,
+        delay_ms: u64,
     ) -> Result<PublishOutcome, Error> {
         let message = Outgoing {
             payload: payload.into(),
-            deduplication_key: key,
+            deduplication_key: key.map(Into::into),
+            delay_ms,
         };
         now(self.queue.publish(&[message])).remove(0).outcome
     }

@@ -12,6 +12,7 @@ pub(crate) fn outgoing(message: types::Outgoing) -> Outgoing {
     Outgoing {
         payload: message.payload,
         deduplication_key: message.deduplication_key,
+        delay_ms: message.delay_ms,
     }
 }
 

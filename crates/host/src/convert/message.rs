@@ -12,6 +12,7 @@ pub(crate) fn outgoing(message: &Outgoing) -> types::Outgoing<'_> {
     types::Outgoing {
         payload: &message.payload,
         deduplication_key: message.deduplication_key.as_deref(),
+        delay_ms: message.delay_ms,
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn open(redis: impl Redis + 'static, limits: Limits) -> QueueIn
 pub(crate) fn message(payload: impl Into<Vec<u8>>) -> Outgoing {
     Outgoing {
         payload: payload.into(),
-        deduplication_key: None,
+        ..Outgoing::default()
     }
 }
 

@@ -44,6 +44,7 @@ async fn publishing(stage: &Stage, checks: &mut Checks<'_>) -> Result<String, Fa
     let message = Outgoing {
         payload: INVOICE.into(),
         deduplication_key: Some(INVOICE_KEY.into()),
+        ..Outgoing::default()
     };
     let replies = stage
         .first
@@ -160,7 +161,7 @@ async fn staleness(
 async fn poison(stage: &Stage, checks: &mut Checks<'_>) -> Result<(), Failure> {
     let message = Outgoing {
         payload: POISON.into(),
-        deduplication_key: None,
+        ..Outgoing::default()
     };
     for reply in stage.first.publish_all(vec![message]).await {
         reply.outcome?;

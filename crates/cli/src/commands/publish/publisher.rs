@@ -42,6 +42,7 @@ pub(super) struct Publisher<'a> {
     output: &'a mut Output,
     batch_size: usize,
     deduplication_key: Option<Vec<u8>>,
+    delay_ms: u64,
     /// Count instead of printing each message.
     summary: bool,
     batch: Vec<Outgoing>,
@@ -57,6 +58,7 @@ impl<'a> Publisher<'a> {
             output,
             batch_size,
             deduplication_key: None,
+            delay_ms: 0,
             summary: false,
             batch: Vec::new(),
             origins: Vec::new(),
@@ -68,6 +70,11 @@ impl<'a> Publisher<'a> {
     /// Publishes the following message under this key.
     pub(super) fn deduplicate(&mut self, key: Vec<u8>) {
         self.deduplication_key = Some(key);
+    }
+
+    /// Publishes the following messages so that nobody can claim them before this time is over.
+    pub(super) fn delay(&mut self, delay_ms: u64) {
+        self.delay_ms = delay_ms;
     }
 
     /// From now on messages are counted for people, and not printed.
@@ -85,6 +92,7 @@ impl<'a> Publisher<'a> {
         self.batch.push(Outgoing {
             payload,
             deduplication_key: self.deduplication_key.clone(),
+            delay_ms: self.delay_ms,
         });
         if self.batch.len() >= self.batch_size {
             self.flush().await?;

@@ -1,6 +1,11 @@
-//! Messages that this library released: the original knows no release, and needs to know none.
+//! Messages that this library released or published with a delay: the original knows neither, and
+//! needs to know neither.
 
+use std::time::Duration;
+
+use leaseline::Message;
 use leaseline::message::Lease;
+use leaseline::message::PublishOutcome::Published;
 use leaseline::message::SettleOutcome::{Done, Stale};
 use serde_json::json;
 
@@ -29,6 +34,25 @@ pub(crate) async fn they_get_what_we_released_when_it_is_due(stage: Stage) {
     assert_eq!(ack(&ours, &delivery).await, Stale);
     let counts = stage.hash("delivery_counts").await;
     assert_eq!(counts.into_values().collect::<Vec<_>>(), [b"2"]);
+    assert!(theirs.ack(&held));
+    assert_eq!(stage.keys().await, [COUNTER.into()].into());
+}
+
+/// With real time: the original waits for the message, and gets it when it is due.
+pub(crate) async fn they_get_what_we_published_for_later(stage: Stage) {
+    let mut theirs = stage.theirs(json!({}));
+    let ours = stage.ours(|_| ()).await;
+    let began = stage.now_ms().await;
+    let message = Message::text("later").delay(Duration::from_millis(1_500));
+    assert_eq!(ours.publish(message).await, Ok(Published));
+
+    let held = theirs.claim().expect("the delay is over");
+    let now = stage.now_ms().await;
+    assert!(now >= began + 1_500, "they got it before it was due");
+    assert_eq!(held.payload, b"later");
+    stage.check_leases(1, 1).await;
+    let counts = stage.hash("delivery_counts").await;
+    assert_eq!(counts.into_values().collect::<Vec<_>>(), [b"1"]);
     assert!(theirs.ack(&held));
     assert_eq!(stage.keys().await, [COUNTER.into()].into());
 }

@@ -1,8 +1,10 @@
 use std::time::Duration;
 
 use leaseline::event::{Operation, Outcome};
-use leaseline::message::{ReleaseOutcome, RenewOutcome, SettleOutcome, Stats};
-use leaseline::{Engine, ErrorKind};
+use leaseline::message::{
+    Outgoing, PublishOutcome, ReleaseOutcome, ReleaseRequest, RenewOutcome, SettleOutcome, Stats,
+};
+use leaseline::{Engine, ErrorKind, Message};
 
 use crate::suite;
 use crate::world::*;
@@ -24,6 +26,48 @@ suite! {
         assert!(token(&second) > token(&first));
         assert_eq!(ack(&queue, &second).await, SettleOutcome::Done);
         assert_eq!(world.keys().await, ["q::processing:lease_token_counter"]);
+    }
+
+    async fn a_message_for_later_is_claimed_when_it_is_due_and_not_before(world: World) {
+        let queue = world.queue(|_| ()).await;
+        let began = world.now_ms().await;
+        let later = Message::text("later").delay(Duration::from_millis(300));
+        assert_eq!(queue.publish(later).await, Ok(PublishOutcome::Published));
+        publish(&queue, &["now"]).await;
+        assert_eq!(payload(&claim_one(&queue).await), "now");
+        let delivery = queue.claim(1, Duration::from_secs(20)).await.unwrap().pop().expect("it is due");
+        assert!(world.now_ms().await >= began + 300, "nobody gets it earlier");
+        assert_eq!((payload(&delivery), delivery.delivery_count), ("later", 1));
+        assert_eq!(ack(&queue, &delivery).await, SettleOutcome::Done);
+        assert_eq!(queue.stats().await.unwrap(), Stats { processing: 1, ..Stats::default() });
+    }
+
+    async fn messages_for_later_are_neither_pending_nor_in_work(world: World) {
+        let queue = world.queue(|config| config.max_pending_length = Some(1)).await;
+        let messages = vec![
+            Outgoing { delay_ms: HOUR_MS, ..outgoing("a") },
+            outgoing("b"),
+            Outgoing { delay_ms: HOUR_MS, ..keyed("c", "k") },
+            Outgoing { delay_ms: HOUR_MS, ..keyed("c again", "k") },
+            outgoing("d"),
+        ];
+        let outcomes: Vec<_> = queue.publish_all(messages).await.into_iter().map(|reply| reply.outcome).collect();
+        assert_eq!(outcomes[..4], [
+            Ok(PublishOutcome::Published),
+            Ok(PublishOutcome::Published),
+            Ok(PublishOutcome::Published),
+            Ok(PublishOutcome::Duplicate),
+        ]);
+        assert_eq!(outcomes[4].as_ref().unwrap_err().kind, ErrorKind::Backpressure, "one is pending");
+        assert_eq!(queue.stats().await.unwrap(), Stats { pending: 1, delayed: 2, ..Stats::default() });
+        assert_eq!(payloads(&claim(&queue, 5).await), ["b"]);
+        assert_eq!(queue.drain(Duration::from_secs(5)).await, Ok(true));
+        let fresh = world.queue(|_| ()).await;
+        world.expire_leases().await;
+        let mut due = claim(&fresh, 5).await;
+        due.retain(|delivery| payload(delivery) != "b");
+        assert_eq!(due.len(), 2);
+        assert!(due.iter().all(|delivery| delivery.delivery_count == 1));
     }
 
     async fn without_a_delay_it_comes_back_at_once(world: World) {
@@ -108,7 +152,7 @@ suite! {
         assert_eq!(ack(&queue, &claimed[7]).await, SettleOutcome::Done);
         let requests = claimed
             .iter()
-            .map(|delivery| leaseline::message::ReleaseRequest { lease: delivery.lease.clone(), delay_ms: HOUR_MS })
+            .map(|delivery| ReleaseRequest { lease: delivery.lease.clone(), delay_ms: HOUR_MS })
             .collect();
         let outcomes = queue.release(requests).await;
         assert_eq!(outcomes.len(), 250);
@@ -118,7 +162,7 @@ suite! {
         assert_eq!(queue.stats().await.unwrap(), Stats { delayed: 249, ..Stats::default() });
     }
 
-    async fn a_queue_without_leases_cannot_release(world: World) {
+    async fn a_queue_without_leases_cannot_delay(world: World) {
         let queue = world.queue(without_leases).await;
         publish(&queue, &["a"]).await;
         let delivery = claim_one(&queue).await;
@@ -126,6 +170,8 @@ suite! {
         let error = try_release(&queue, &delivery.lease, 1).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Configuration);
         assert!(error.message.contains("set a visibility timeout"), "{error}");
+        let reply = queue.publish(Message::text("b").delay(Duration::from_secs(1))).await;
+        assert_eq!(reply.unwrap_err().kind, ErrorKind::Configuration);
         assert_eq!(world.keys().await, before);
         assert_eq!(ack(&queue, &delivery).await, SettleOutcome::Done);
     }
@@ -138,6 +184,8 @@ suite! {
             let error = try_release(&queue, &delivery.lease, delay_ms).await.unwrap_err();
             assert_eq!(error.kind, ErrorKind::InvalidArgument);
             assert_eq!(error.message_id, delivery.message_id);
+            let reply = queue.publish_all(vec![Outgoing { delay_ms, ..outgoing("b") }]).await.remove(0);
+            assert_eq!(reply.outcome.unwrap_err().kind, ErrorKind::InvalidArgument);
         }
         let began = world.now_ms().await;
         assert!(release(&queue, &delivery, 10 * 366 * 24 * HOUR_MS).await >= began + 10 * 366 * 24 * HOUR_MS);

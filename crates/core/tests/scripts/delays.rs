@@ -1,7 +1,9 @@
-//! Released messages, to the millisecond of the server's clock.
+//! Messages that were released or published with a delay, to the millisecond of the server's clock.
 
 use leaseline_core::ErrorKind;
-use leaseline_core::message::{ReleaseOutcome, ReleaseRequest, SettleOutcome, Settlement, Stats};
+use leaseline_core::message::{
+    PublishOutcome, ReleaseOutcome, ReleaseRequest, SettleOutcome, Settlement, Stats,
+};
 use leaseline_redis_model::Profile;
 
 use crate::world::{Model, World, now};
@@ -55,6 +57,64 @@ fn it_is_claimed_when_it_is_due_and_not_a_millisecond_earlier() {
             ..Stats::default()
         }
     );
+}
+
+#[test]
+fn a_message_for_later_is_claimed_when_it_is_due_and_not_a_millisecond_earlier() {
+    let model = Model::new(Profile::Redis70);
+    let mut world = World::new(&model, |config| config.max_pending_length = Some(1));
+    world.publish("now").unwrap();
+    // The limit is one of pending messages.
+    world.publish_message("later", None, 500).unwrap();
+    world.pass(499);
+    assert_eq!(world.claim(2), Ok(1));
+    assert_eq!(stats(&mut world).delayed, 1);
+    world.pass(1);
+    assert_eq!(world.claim(2), Ok(1));
+    assert_eq!(world.claimed[1].payload.as_deref(), Ok(&b"later"[..]));
+    assert_eq!(world.claimed[1].delivery_count, 1);
+    for at in [0, 1] {
+        assert_eq!(world.settle(at, Settlement::Ack), Ok(SettleOutcome::Done));
+    }
+    world.pass(1);
+    assert_eq!(world.keys(), ["q::processing:lease_token_counter"]);
+}
+
+/// A duplicate is one whether its original waits or not, and takes no second delay.
+#[test]
+fn a_message_for_later_is_deduplicated_from_its_publish_on() {
+    let model = Model::new(Profile::Redis70);
+    let mut world = World::new(&model, |config| config.deduplication_ttl_ms = 1_000);
+    use PublishOutcome::{Duplicate, Published};
+    assert_eq!(world.publish_message("a", Some("k"), 60_000), Ok(Published));
+    assert_eq!(world.publish_message("a", Some("k"), 60_000), Ok(Duplicate));
+    assert_eq!(world.publish_keyed("a", "k"), Ok(Duplicate));
+    world.pass(1_001);
+    assert_eq!(world.publish_keyed("a", "k"), Ok(Published));
+    assert_eq!(world.publish_message("a", Some("k"), 1), Ok(Duplicate));
+    assert_eq!(stats(&mut world).delayed, 1);
+}
+
+#[test]
+fn a_publish_for_later_whose_reply_was_lost_is_made_once() {
+    let model = Model::new(Profile::Redis70);
+    let mut world = World::new(&model, |config| config.retry_budget_ms = 1);
+    for key in [None, Some("k")] {
+        model.lose_next_reply();
+        let outcome = world.publish_message("a", key, 700);
+        assert_eq!(outcome, Ok(PublishOutcome::Published));
+    }
+    assert_eq!(stats(&mut world).delayed, 2);
+}
+
+/// A failed publish must not leave a key that refuses the publisher's next try.
+#[test]
+fn a_refused_publish_for_later_forgets_its_key() {
+    let model = Model::new(Profile::Redis70);
+    let mut world = World::new(&model, |_| ());
+    model.lock().deny_command("LPUSH");
+    world.publish_message("a", Some("k"), 700).unwrap_err();
+    assert_eq!(world.keys(), ["q::processing:lease_token_counter"]);
 }
 
 #[test]
@@ -190,6 +250,10 @@ fn what_cannot_be_released_is_refused_before_anything_is_sent() {
     };
     let mut plain = World::new(&model, without_leases);
     let unleased = now(plain.queue.release(&[request(&lease, 1)]));
+    let error = plain.publish_message("b", None, 1).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Configuration);
+    let error = world.publish_message("b", None, u64::MAX).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::InvalidArgument);
     let kinds: Vec<ErrorKind> = refused
         .into_iter()
         .chain(unleased)
