@@ -49,6 +49,8 @@ local ok, failure = pcall(function()
   redis.call('PEXPIREAT', DELAYS, redis.call('ZRANGE', DELAYS, -1, -1, 'WITHSCORES')[2])
   redis.call('ZADD', DEADLINES, due, stored)
   redis.call('HSET', TOKENS, stored, fresh)
+  -- At the head, as by a claim: a reclaim looks for the oldest at the tail, and later claims are
+  -- before it, where a settlement finds them.
   redis.call('LPUSH', PROCESSING, stored)
 end)
 if not ok then

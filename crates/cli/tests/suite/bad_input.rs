@@ -81,6 +81,8 @@ engines! {
             stage.run(["publish", "a"]).ok();
             stage.claim().to_string()
         };
+        // There is something to claim, so that a claim reads every key.
+        stage.run(["publish", "waits"]).ok();
         let commands = [
             (vec!["publish", "b"], "jobs::pending"),
             (vec!["publish", "b", "c"], "jobs::pending"),

@@ -40,6 +40,21 @@ engines! {
         assert_eq!(stage.list("jobs::pending").pop().unwrap(), first.as_bytes());
     }
 
+    fn messages_for_later_are_not_claimed_before(stage: Stage) {
+        let finished = stage.run(["publish", "--json", "--delay", "3600", "a", "b"]).ok();
+        assert_eq!(finished.field("outcome"), ["published"; 2]);
+        let twice = ["publish", "--delay", "3600", "--dedup-key", "k", "c"];
+        assert!(stage.run(twice).ok().text().starts_with("published "));
+        assert!(stage.run(twice).ok().text().starts_with("duplicate "));
+        stage.run(["claim"]).ends(3);
+        let stats = stage.run(["stats", "--json"]).ok().objects().remove(0);
+        assert_eq!((&stats["pending"], &stats["processing"], &stats["delayed"]), (&json!(0), &json!(0), &json!(3)));
+
+        stage.run(["publish", "--delay", "0.3", "soon"]).ok();
+        let claimed = stage.run(["claim", "--wait", "20", "--json"]).ok().objects().remove(0);
+        assert_eq!((&claimed["payload"], &claimed["delivery_count"]), (&json!("soon"), &json!(1)));
+    }
+
     fn lines_keep_their_order_over_batches(stage: Stage) {
         let lines: Vec<String> = (1..=1000).map(|n| n.to_string()).collect();
         let input = lines.join("\n");
