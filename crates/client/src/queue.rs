@@ -146,8 +146,8 @@ impl Queue {
         &self,
         items: Vec<I>,
         size: fn(&I) -> usize,
-        call: for<'a> fn(&'a mut Instance, &'a [I]) -> Work<'a, Vec<Result<O, Error>>>,
-    ) -> Vec<Result<O, Error>>
+        call: for<'a> fn(&'a mut Instance, &'a [I]) -> Work<'a, Outcomes<O>>,
+    ) -> Outcomes<O>
     where
         I: Send + Sync + 'static,
         O: Clone + Send + 'static,
@@ -215,6 +215,9 @@ impl fmt::Debug for Queue {
             .finish_non_exhaustive()
     }
 }
+
+/// The answers to the items of a call, in their order.
+type Outcomes<T> = Vec<Result<T, Error>>;
 
 /// A batch for an instance takes no further item once it has this many bytes: a component has
 /// limited memory, and escaped text can need six times its size.

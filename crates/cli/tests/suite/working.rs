@@ -66,7 +66,7 @@ engines! {
         stage.run(["publish", "poison", "shy"]).ok();
         let exec = "read -r x; test $x = shy -a $LEASELINE_DELIVERY_COUNT = 2";
         let flags = ["--retry-delay", "0", "--max-deliveries", "3", "--json"];
-        let finished = work(&stage, exec, &flags).ok();
+        let finished = work(stage, exec, &flags).ok();
         assert_eq!(finished.objects(), [json!({ "acked": 1, "failed": 0, "released": 4, "stale": 0, "unsettled": 0 })]);
         assert_eq!(finished.stderr.matches("a handler failed, and is tried again later").count(), 4);
         assert_eq!(stage.list("jobs::dlq"), [b"poison"]);
@@ -75,11 +75,11 @@ engines! {
 
     fn a_retry_is_not_made_before_its_delay_is_over(stage: Stage) {
         stage.run(["publish", "a"]).ok();
-        let finished = work(&stage, "exit 1", &["--retry-delay", "3600"]).ok();
+        let finished = work(stage, "exit 1", &["--retry-delay", "3600"]).ok();
         assert!(finished.stderr.ends_with("acked 0, failed 0, released 1\n"));
-        assert_eq!(work(&stage, "true", &[]).ok().stderr, "acked 0, failed 0\n");
+        assert_eq!(work(stage, "true", &[]).ok().stderr, "acked 0, failed 0\n");
         stage.expire_leases();
-        assert_eq!(work(&stage, "true", &[]).ok().stderr, "acked 1, failed 0\n");
+        assert_eq!(work(stage, "true", &[]).ok().stderr, "acked 1, failed 0\n");
     }
 }
 
