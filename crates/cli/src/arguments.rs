@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use leaseline::message::List;
 
 use crate::duration::{positive_seconds, seconds};
 use crate::target::{HEADING, Target};
@@ -53,6 +54,10 @@ pub(crate) enum Command {
     /// overdue are the leases and delays that are over and that no claim has met yet: every claim
     /// brings a hundred of their messages back, so a number that stays says that nobody claims.
     Stats,
+    /// Look at messages without taking them, newest first
+    Peek(Peek),
+    /// Remove messages for good
+    Purge(Purge),
     /// Move dead letters, oldest first, back to pending
     Redrive(Redrive),
     /// Serve a model of Redis on a TCP port, for tests with any client; never for production
@@ -257,6 +262,59 @@ pub(crate) struct Work {
     /// Keep failed payloads in the failed log, and the log this long [default: no log]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_failed_length: Option<u64>,
+}
+
+/// `peek`.
+#[derive(Args)]
+pub(crate) struct Peek {
+    /// The list to look at
+    #[arg(long, value_enum, value_name = "LIST", default_value = "pending")]
+    pub(crate) from: ListName,
+
+    /// The most messages to show, at most 1000
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) max: u32,
+}
+
+/// `purge`.
+///
+/// Deduplication keys stay: a purged message is still a duplicate within its window.
+#[derive(Args)]
+pub(crate) struct Purge {
+    /// The list to empty; not processing, whose messages are held
+    #[arg(long, value_enum, value_name = "LIST")]
+    pub(crate) from: ListName,
+
+    /// Really do it
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// One of the lists of a queue.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ListName {
+    /// Messages that can be claimed
+    Pending,
+    /// Messages that are claimed or delayed
+    Processing,
+    /// The log of acknowledged payloads
+    Completed,
+    /// The log of failed payloads
+    Failed,
+    /// The dead letters
+    Dlq,
+}
+
+impl ListName {
+    pub(crate) fn list(self) -> List {
+        match self {
+            Self::Pending => List::Pending,
+            Self::Processing => List::Processing,
+            Self::Completed => List::Completed,
+            Self::Failed => List::Failed,
+            Self::Dlq => List::DeadLetters,
+        }
+    }
 }
 
 /// `redrive`.

@@ -3,7 +3,9 @@
 pub(crate) mod claim;
 pub(crate) mod demo;
 mod giving_back;
+pub(crate) mod peek;
 pub(crate) mod publish;
+pub(crate) mod purge;
 pub(crate) mod redrive;
 pub(crate) mod release;
 pub(crate) mod renew;

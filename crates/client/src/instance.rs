@@ -2,8 +2,8 @@
 
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{
-    Delivery, Lease, Outgoing, PublishReply, ReleaseOutcome, ReleaseRequest, RenewOutcome,
-    SettleOutcome, SettleRequest, Stats,
+    Delivery, Lease, List, Outgoing, Peeked, PublishReply, ReleaseOutcome, ReleaseRequest,
+    RenewOutcome, SettleOutcome, SettleRequest, Stats,
 };
 use leaseline_core::{Error, Queue};
 use leaseline_wasmtime::{InstanceError, QueueInstance, SystemEntropy, TokioClock};
@@ -68,6 +68,20 @@ impl Instance {
         match self {
             Self::Native(queue) => queue.stats().await,
             Self::Component(queue) => queue.stats().await.map_err(queue_error),
+        }
+    }
+
+    pub(crate) async fn peek(&mut self, list: List, max: u32) -> Result<Vec<Peeked>, Error> {
+        match self {
+            Self::Native(queue) => queue.peek(list, max).await,
+            Self::Component(queue) => queue.peek(list, max).await.map_err(queue_error),
+        }
+    }
+
+    pub(crate) async fn purge(&mut self, list: List) -> Result<u64, Error> {
+        match self {
+            Self::Native(queue) => queue.purge(list).await,
+            Self::Component(queue) => queue.purge(list).await.map_err(queue_error),
         }
     }
 

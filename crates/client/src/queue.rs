@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{
-    self, Lease, Outgoing, PublishOutcome, PublishReply, ReleaseOutcome, ReleaseRequest,
-    RenewOutcome, SettleOutcome, SettleRequest, Stats,
+    self, Lease, List, Outgoing, Peeked, PublishOutcome, PublishReply, ReleaseOutcome,
+    ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Stats,
 };
 use leaseline_core::{Config, Error, ErrorKind};
 
@@ -172,6 +172,34 @@ impl Queue {
     pub async fn stats(&self) -> Result<Stats, Error> {
         self.pool
             .run(|instance| Box::pin(instance.stats()), |_, _| ())
+            .await
+    }
+
+    /// The newest messages of a list, newest first, all as they are at one moment. At most `max`
+    /// (1 to [`leaseline_core::MAX_PEEK`]), and fewer where together they are very large.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Server`] if one of the keys holds another type.
+    pub async fn peek(&self, list: List, max: u32) -> Result<Vec<Peeked>, Error> {
+        self.pool
+            .run(
+                move |instance| Box::pin(instance.peek(list, max)),
+                |_, _| (),
+            )
+            .await
+    }
+
+    /// Removes what is in a list for good, oldest first, and gives the number removed: as many as
+    /// were there when it began. Deduplication keys stay.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidArgument`] for [`List::Processing`]. After another failure some may
+    /// have been removed; call again for the rest.
+    pub async fn purge(&self, list: List) -> Result<u64, Error> {
+        self.pool
+            .run(move |instance| Box::pin(instance.purge(list)), |_, _| ())
             .await
     }
 

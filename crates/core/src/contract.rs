@@ -246,6 +246,8 @@ fn every_script_is_called_as_its_header_says() {
             }]));
             let _ = now(queue.stats());
             let _ = now(queue.redrive(2));
+            let _ = now(queue.peek(crate::message::List::Pending, 1));
+            let _ = now(queue.purge(crate::message::List::Pending));
             queue.adopt_claims(vec!["id".to_string()]);
             let _ = now(queue.drain(10));
         }

@@ -88,9 +88,7 @@ pub(crate) fn decode(stored: &[u8], strict: bool) -> Result<Envelope, Error> {
 fn malformed(what: &str) -> Error {
     Error::new(
         ErrorKind::MalformedMessage,
-        alloc::format!(
-            "the stored message {what}; it stays claimed: settle it by its lease, or let its lease expire"
-        ),
+        alloc::format!("the stored message {what}"),
     )
 }
 

@@ -112,6 +112,11 @@ impl Keys {
         }
     }
 
+    /// The marker of a purge of `list`: a key of our own.
+    pub fn purge_marker(&self, operation_id: &str) -> String {
+        format!("{}:purge_operation_result:{operation_id}", self.pending)
+    }
+
     /// The marker of a redrive: a key of our own.
     pub fn redrive_marker(&self, operation_id: &str) -> String {
         format!("{}:redrive_operation_result:{operation_id}", self.pending)

@@ -36,4 +36,4 @@ mod token;
 
 pub use config::Config;
 pub use error::{Error, ErrorKind, Retry};
-pub use queue::{MAX_CLAIM, Queue};
+pub use queue::{MAX_CLAIM, MAX_PEEK, Queue};

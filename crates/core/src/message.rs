@@ -141,6 +141,38 @@ pub enum ReleaseOutcome {
     Stale,
 }
 
+/// One of the lists of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// Messages that can be claimed.
+    Pending,
+    /// Messages that are claimed or delayed.
+    Processing,
+    /// The log of acknowledged payloads.
+    Completed,
+    /// The log of failed payloads.
+    Failed,
+    /// Payloads of messages that were claimed too often.
+    DeadLetters,
+}
+
+/// A message that was looked at and not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peeked {
+    /// `None` for messages stored without an envelope, and in logs and dead letters.
+    pub message_id: Option<String>,
+    /// The payload, or why the stored message has none.
+    pub payload: Result<Vec<u8>, Error>,
+    /// Claims of this message so far; 0 in logs and dead letters.
+    pub delivery_count: u64,
+    /// When its lease or its delay ends, in milliseconds of server time.
+    pub deadline_ms: Option<u64>,
+    /// How long until then; negative if it is over and no claim has met it yet.
+    pub remaining_ms: Option<i64>,
+    /// It was released and is not due yet: nobody holds it.
+    pub delayed: bool,
+}
+
 /// How many messages are where, all at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {

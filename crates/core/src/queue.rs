@@ -6,12 +6,15 @@
 mod claim;
 mod drain;
 mod operate;
+mod peek;
 mod publish;
+mod purge;
 mod release;
 mod renew;
 mod settle;
 
 pub use claim::MAX_CLAIM;
+pub use peek::MAX_PEEK;
 
 use alloc::format;
 use alloc::string::String;

@@ -33,6 +33,17 @@ impl Fields {
         u64::try_from(number).map_err(|_| unexpected("a count", Some(&Value::Int(number))))
     }
 
+    /// A count, or nothing if it is nil.
+    fn optional_unsigned(&mut self) -> Result<Option<u64>, Error> {
+        match self.values.as_slice().first() {
+            Some(Value::Nil) => {
+                self.values.next();
+                Ok(None)
+            }
+            _ => self.unsigned().map(Some),
+        }
+    }
+
     pub(crate) fn bytes(&mut self) -> Result<Vec<u8>, Error> {
         match self.values.next() {
             Some(Value::Bytes(bytes)) => Ok(bytes),
@@ -64,6 +75,32 @@ pub(crate) fn single_int(reply: Vec<Value>) -> Result<i64, Error> {
     let number = fields.int()?;
     fields.end()?;
     Ok(number)
+}
+
+/// An element of a list, and what is known of it as a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Element {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) delivery_count: u64,
+    pub(crate) deadline_ms: Option<u64>,
+    pub(crate) delayed: bool,
+}
+
+/// The reply of `peek`: the server's time, and the elements.
+pub(crate) fn peeked(reply: Vec<Value>) -> Result<(u64, Vec<Element>), Error> {
+    let mut fields = Fields::new(reply);
+    let now_ms = fields.unsigned()?;
+    let mut elements = Vec::new();
+    for _ in 0..fields.unsigned()? {
+        elements.push(Element {
+            bytes: fields.bytes()?,
+            delivery_count: fields.unsigned()?,
+            deadline_ms: fields.optional_unsigned()?,
+            delayed: fields.int()? != 0,
+        });
+    }
+    fields.end()?;
+    Ok((now_ms, elements))
 }
 
 /// The reply of `stats`.

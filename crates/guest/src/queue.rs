@@ -86,6 +86,17 @@ impl GuestQueue for QueueResource {
             .map_err(convert::error)
     }
 
+    fn peek(&self, from: types::QueueList, max: u32) -> Result<Vec<types::Peeked>, types::Error> {
+        let list = convert::list(from);
+        let peeked = block_on(self.0.borrow_mut().peek(list, max)).map_err(convert::error)?;
+        Ok(peeked.into_iter().map(convert::peeked).collect())
+    }
+
+    fn purge(&self, target: types::QueueList) -> Result<u64, types::Error> {
+        let list = convert::list(target);
+        block_on(self.0.borrow_mut().purge(list)).map_err(convert::error)
+    }
+
     fn redrive(&self, max: u64) -> Result<u64, types::Error> {
         block_on(self.0.borrow_mut().redrive(max)).map_err(convert::error)
     }

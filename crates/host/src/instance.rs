@@ -5,8 +5,8 @@ use std::fmt;
 use leaseline_core::Config;
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{
-    Delivery, Lease, Outgoing, PublishReply, ReleaseOutcome, ReleaseRequest, RenewOutcome,
-    SettleOutcome, SettleRequest, Stats,
+    Delivery, Lease, List, Outgoing, Peeked, PublishReply, ReleaseOutcome, ReleaseRequest,
+    RenewOutcome, SettleOutcome, SettleRequest, Stats,
 };
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
@@ -183,6 +183,29 @@ impl QueueInstance {
         let (queue, store, this) = self.enter()?;
         let result = queue.call_stats(store, this).await;
         Ok(message::stats(self.leave(result)?.map_err(error::error)?))
+    }
+
+    /// The newest messages of a list, newest first.
+    ///
+    /// # Errors
+    ///
+    /// The queue's error, or what befalls instances.
+    pub async fn peek(&mut self, list: List, max: u32) -> Result<Vec<Peeked>, InstanceError> {
+        let (queue, store, this) = self.enter()?;
+        let result = queue.call_peek(store, this, message::list(list), max).await;
+        let peeked = self.leave(result)?.map_err(error::error)?;
+        Ok(peeked.into_iter().map(message::peeked).collect())
+    }
+
+    /// Removes what is in a list for good.
+    ///
+    /// # Errors
+    ///
+    /// The queue's error, or what befalls instances.
+    pub async fn purge(&mut self, list: List) -> Result<u64, InstanceError> {
+        let (queue, store, this) = self.enter()?;
+        let result = queue.call_purge(store, this, message::list(list)).await;
+        Ok(self.leave(result)?.map_err(error::error)?)
     }
 
     /// Moves at most `max` dead letters back to pending, oldest first.

@@ -40,4 +40,55 @@ engines! {
         assert_eq!(stage.run(["redrive", "--json"]).ok().objects(), [json!({ "moved": 0 })]);
         assert_eq!(stage.run(["claim", "--max", "2", "--json"]).ok().field("payload"), ["b", "c"]);
     }
+
+    fn messages_are_looked_at_and_stay(stage: Stage) {
+        stage.run(["publish", "a", "b", "c"]).ok();
+        let claimed = stage.claim();
+        let before = stage.dump();
+        let pending = stage.run(["peek", "--json"]).ok();
+        assert_eq!(pending.field("payload"), ["c", "b"]);
+        assert_eq!(pending.objects()[0].as_object().unwrap().len(), 3, "{pending:?}");
+        assert_eq!(stage.run(["peek", "--max", "1", "--json"]).ok().field("payload"), ["c"]);
+        let held = stage.run(["peek", "--from", "processing", "--json"]).ok().objects().remove(0);
+        assert_eq!((&held["payload"], &held["delivery_count"], &held["delayed"]), (&json!("a"), &json!(1), &json!(false)));
+        assert_eq!(held["deadline_ms"], claimed["lease"]["deadline_ms"]);
+        assert!(held["remaining_ms"].as_i64().unwrap() > 0);
+        let text = stage.run(["peek", "--from", "processing"]).ok();
+        assert!(text.text().contains(", claimed 1 times\npayload  a\nlease    ends in "), "{text:?}");
+        assert_eq!(stage.run(["peek", "--from", "dlq"]).ends(3).text(), "");
+        assert_eq!(stage.dump(), before);
+    }
+
+    fn logs_and_dead_letters_are_shown_as_they_are(stage: Stage) {
+        for list in ["completed", "failed", "dlq"] {
+            let key = format!("jobs::{list}");
+            let _: u8 = stage.redis(&[b"LPUSH", key.as_bytes(), b"old", b"\xff"]);
+            let shown = stage.run(["peek", "--from", list, "--json"]).ok().objects();
+            assert_eq!(shown[0], json!({ "message_id": null, "payload_base64": "/w==", "delivery_count": 0 }));
+            assert_eq!(shown[1], json!({ "message_id": null, "payload": "old", "delivery_count": 0 }));
+        }
+    }
+
+    fn what_cannot_be_read_does_not_hide_the_others(stage: Stage) {
+        let _: u8 = stage.redis(&[b"LPUSH", b"jobs::pending", b"a", b"\x1eRMQ1:{broken", b"c"]);
+        let shown = stage.run(["peek", "--json"]).ends(1);
+        assert_eq!(shown.field("payload"), ["c", "a"]);
+        assert!(shown.stderr.contains("\"malformed_message\"") && shown.stderr.contains("; claim it"), "{shown:?}");
+    }
+
+    fn a_purge_needs_a_yes_and_spares_what_is_held(stage: Stage) {
+        stage.run(["publish", "a", "b", "c"]).ok();
+        stage.claim();
+        let before = stage.dump();
+        assert!(stage.run(["purge", "--from", "pending"]).ends(2).error().contains("--yes"));
+        assert!(stage.run(["purge", "--from", "processing", "--yes"]).ends(2).error().contains("cannot be purged"));
+        stage.run(["purge", "--yes"]).ends(2);
+        assert_eq!(stage.dump(), before);
+        assert_eq!(stage.run(["purge", "--from", "pending", "--yes", "--json"]).ok().objects(), [json!({ "purged": 2 })]);
+        assert_eq!(stage.run(["purge", "--from", "pending", "--yes"]).ok().text(), "purged 0\n");
+        let _: u8 = stage.redis(&[b"LPUSH", b"jobs::dlq", b"x"]);
+        assert_eq!(stage.run(["purge", "--from", "dlq", "--yes"]).ok().text(), "purged 1\n");
+        let stats = stage.run(["stats", "--json"]).ok().objects().remove(0);
+        assert_eq!((&stats["pending"], &stats["processing"], &stats["dlq"]), (&json!(0), &json!(1), &json!(0)));
+    }
 }

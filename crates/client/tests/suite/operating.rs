@@ -3,7 +3,7 @@ use std::time::Duration;
 use leaseline::capability::Value;
 use leaseline::config::{Log, OverloadPolicy};
 use leaseline::event::{Operation, Outcome};
-use leaseline::message::{SettleOutcome, Stats};
+use leaseline::message::{List, Peeked, ReleaseRequest, SettleOutcome, Stats};
 use leaseline::{Config, Engine, ErrorKind};
 
 use crate::suite;
@@ -19,6 +19,52 @@ suite! {
         world.redis(&["LPUSH", "q::dlq", "x", "y"]).await;
         let stats = queue.stats().await.unwrap();
         assert_eq!(stats, Stats { pending: 1, processing: 1, completed: 1, failed: 1, dead_letters: 2, ..Stats::default() });
+    }
+
+    async fn a_peek_shows_the_newest_first_and_takes_nothing(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["1", "2", "3", "4"]).await;
+        let claimed = claim(&queue, 2).await;
+        let [held, given_up] = claimed.as_slice() else { panic!("{claimed:?}") };
+        queue.release(vec![ReleaseRequest { lease: given_up.lease.clone(), delay_ms: 60_000 }]).await.remove(0).unwrap();
+        let pending = queue.peek(List::Pending, 9).await.unwrap();
+        let payloads = |peeked: &[Peeked]| peeked.iter().map(|p| String::from_utf8(p.payload.clone().unwrap()).unwrap()).collect::<Vec<_>>();
+        assert_eq!(payloads(&pending), ["4", "3"]);
+        assert!(pending.iter().all(|p| p.message_id.is_some() && p.delivery_count == 0 && p.deadline_ms.is_none() && !p.delayed));
+        assert_eq!(payloads(&queue.peek(List::Pending, 1).await.unwrap()), ["4"]);
+        let processing = queue.peek(List::Processing, 9).await.unwrap();
+        assert_eq!(payloads(&processing), ["2", "1"]);
+        assert_eq!(processing.iter().map(|p| p.delayed).collect::<Vec<_>>(), [true, false]);
+        assert_eq!(processing[1].message_id, held.message_id);
+        assert_eq!(processing[1].deadline_ms, held.lease.deadline_ms);
+        assert!(processing.iter().all(|p| p.remaining_ms > Some(0) && p.delivery_count == 1));
+        world.expire_leases().await;
+        let overdue = queue.peek(List::Processing, 9).await.unwrap();
+        assert!(overdue.iter().all(|p| p.remaining_ms < Some(0)), "{overdue:?}");
+        for max in [0, 1_001] {
+            assert_eq!(queue.peek(List::Pending, max).await.unwrap_err().kind, ErrorKind::InvalidArgument);
+        }
+        assert_eq!(queue.peek(List::DeadLetters, 9).await.unwrap(), []);
+    }
+
+    async fn a_purge_removes_what_was_there_and_its_counts(world: World) {
+        let queue = world.queue(|_| ()).await;
+        let payloads: Vec<String> = (0..250).map(|n| n.to_string()).collect();
+        publish(&queue, &payloads.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        assert_eq!(claim(&queue, 2).await.len(), 2);
+        world.expire_leases().await;
+        // Both come back, and one is taken again.
+        let held = claim_one(&queue).await;
+        assert_eq!(queue.purge(List::Pending).await, Ok(249));
+        assert_eq!(world.redis(&["HLEN", "q::processing:delivery_counts"]).await, [Value::Int(1)]);
+        assert_eq!(queue.purge(List::Processing).await.unwrap_err().kind, ErrorKind::InvalidArgument);
+        assert_eq!(ack(&queue, &held).await, SettleOutcome::Done);
+        assert_eq!(world.keys().await, ["q::processing:lease_token_counter"]);
+        for (list, key) in [(List::Completed, "q::completed"), (List::Failed, "q::failed"), (List::DeadLetters, "q::dlq")] {
+            world.redis(&["LPUSH", key, "a", "b"]).await;
+            assert_eq!(queue.purge(list).await, Ok(2));
+            assert_eq!(queue.purge(list).await, Ok(0));
+        }
     }
 
     async fn events_tell_what_happened_in_order(world: World) {

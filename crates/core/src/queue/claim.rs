@@ -324,7 +324,12 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let (message_id, payload) =
             match envelope::decode(&claimed.stored, self.config.strict_envelope_decoding) {
                 Ok(envelope) => (envelope.id, Ok(envelope.payload)),
-                Err(error) => (None, Err(error)),
+                Err(mut error) => {
+                    error.message.push_str(
+                        "; it stays claimed: settle it by its lease, or let its lease expire",
+                    );
+                    (None, Err(error))
+                }
             };
         Delivery {
             message_id,

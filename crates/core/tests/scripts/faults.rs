@@ -3,7 +3,7 @@
 
 use leaseline_core::config::{Log, OverloadPolicy};
 use leaseline_core::message::{
-    PublishOutcome, ReleaseOutcome, RenewOutcome, SettleOutcome, Settlement,
+    List, PublishOutcome, ReleaseOutcome, RenewOutcome, SettleOutcome, Settlement,
 };
 use leaseline_core::{Config, Error};
 use leaseline_redis_model::{Condition, Profile};
@@ -313,6 +313,18 @@ const SCENARIOS: &[Scenario] = &[
         act: |world| {
             let _ = now(world.queue.redrive(10));
             vec!["a", "b", "c"]
+        },
+    },
+    Scenario {
+        name: "purge",
+        configure: |_| (),
+        prepare: |world| world.publish_all(&["a", "b"]),
+        act: |world| match now(world.queue.purge(List::Pending)) {
+            Ok(removed) => {
+                assert_eq!(removed, 2);
+                vec![]
+            }
+            Err(_) => vec!["a", "b"],
         },
     },
     Scenario {

@@ -1,8 +1,8 @@
 //! Messages, leases and their outcomes, in both directions.
 
 use leaseline_core::message::{
-    Delivery, Lease, Outgoing, PublishOutcome, PublishReply, ReleaseOutcome, ReleaseRequest,
-    RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
+    Delivery, Lease, List, Outgoing, Peeked, PublishOutcome, PublishReply, ReleaseOutcome,
+    ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
 };
 
 use super::error;
@@ -102,5 +102,26 @@ pub(crate) fn stats(stats: Stats) -> types::Stats {
         completed: stats.completed,
         failed: stats.failed,
         dead_letters: stats.dead_letters,
+    }
+}
+
+pub(crate) fn list(list: types::QueueList) -> List {
+    match list {
+        types::QueueList::Pending => List::Pending,
+        types::QueueList::Processing => List::Processing,
+        types::QueueList::Completed => List::Completed,
+        types::QueueList::Failed => List::Failed,
+        types::QueueList::DeadLetters => List::DeadLetters,
+    }
+}
+
+pub(crate) fn peeked(peeked: Peeked) -> types::Peeked {
+    types::Peeked {
+        message_id: peeked.message_id,
+        payload: peeked.payload.map_err(error),
+        delivery_count: peeked.delivery_count,
+        deadline_ms: peeked.deadline_ms,
+        remaining_ms: peeked.remaining_ms,
+        delayed: peeked.delayed,
     }
 }

@@ -9,6 +9,6 @@ pub(crate) use config::config;
 pub(crate) use error::error;
 pub(crate) use event::event_batch;
 pub(crate) use message::{
-    delivery, lease, outgoing, publish_reply, release_outcome, release_request, renew_outcome,
-    settle_outcome, settle_request, stats,
+    delivery, lease, list, outgoing, peeked, publish_reply, release_outcome, release_request,
+    renew_outcome, settle_outcome, settle_request, stats,
 };

@@ -1,8 +1,8 @@
 //! Messages and leases into the guest, and what became of them out of it.
 
 use leaseline_core::message::{
-    Delivery, Lease, Outgoing, PublishOutcome, PublishReply, ReleaseOutcome, ReleaseRequest,
-    RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
+    Delivery, Lease, List, Outgoing, Peeked, PublishOutcome, PublishReply, ReleaseOutcome,
+    ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
 };
 
 use super::error::error;
@@ -102,5 +102,26 @@ pub(crate) fn stats(stats: types::Stats) -> Stats {
         completed: stats.completed,
         failed: stats.failed,
         dead_letters: stats.dead_letters,
+    }
+}
+
+pub(crate) fn list(list: List) -> types::QueueList {
+    match list {
+        List::Pending => types::QueueList::Pending,
+        List::Processing => types::QueueList::Processing,
+        List::Completed => types::QueueList::Completed,
+        List::Failed => types::QueueList::Failed,
+        List::DeadLetters => types::QueueList::DeadLetters,
+    }
+}
+
+pub(crate) fn peeked(peeked: types::Peeked) -> Peeked {
+    Peeked {
+        message_id: peeked.message_id,
+        payload: peeked.payload.map_err(error),
+        delivery_count: peeked.delivery_count,
+        deadline_ms: peeked.deadline_ms,
+        remaining_ms: peeked.remaining_ms,
+        delayed: peeked.delayed,
     }
 }
