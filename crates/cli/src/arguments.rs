@@ -60,6 +60,10 @@ pub(crate) enum Command {
     Purge(Purge),
     /// Move dead letters, oldest first, back to pending
     Redrive(Redrive),
+    /// Look for what loses messages, holds them up or delivers them twice; changes nothing
+    ///
+    /// Exit status 1 if there is a problem; warnings and notes are told.
+    Doctor,
     /// Serve a model of Redis on a TCP port, for tests with any client; never for production
     ///
     /// It keeps everything in memory until SIGTERM or SIGINT ends it. Prints its URL once it

@@ -2,6 +2,7 @@
 
 pub(crate) mod claim;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 mod giving_back;
 pub(crate) mod peek;
 pub(crate) mod publish;

@@ -87,6 +87,7 @@ async fn run(
             commands::release::run(&target, release, output, messages).await
         }
         Command::Stats => commands::stats::run(&target, output, messages).await,
+        Command::Doctor => commands::doctor::run(&target, output, messages).await,
         Command::Peek(peek) => commands::peek::run(&target, peek, output, messages).await,
         Command::Purge(purge) => commands::purge::run(&target, purge, output, messages).await,
         Command::Redrive(redrive) => {

@@ -7,6 +7,7 @@ mod claiming;
 mod clients;
 mod closed_ends;
 mod demo;
+mod doctoring;
 mod giving_back;
 mod lost_replies;
 mod operating;
