@@ -5,5 +5,6 @@ mod claims;
 mod contract;
 mod delays;
 mod faults;
+mod random;
 mod without_leases;
 mod world;
