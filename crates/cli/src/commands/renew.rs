@@ -5,12 +5,13 @@ use leaseline::message::RenewOutcome;
 use crate::arguments::Renew;
 use crate::commands::settle::BATCH;
 use crate::commands::settle::verdict::{Verdict, Verdicts};
+use crate::duration::milliseconds;
 use crate::failure::Failure;
 use crate::lease::LeaseBatch;
 use crate::messages::Messages;
 use crate::output::Output;
 use crate::status::Status;
-use crate::target::{Target, milliseconds};
+use crate::target::Target;
 
 pub(crate) async fn run(
     target: &Target,
@@ -27,8 +28,11 @@ pub(crate) async fn run(
             "a claim without lease has no deadline to renew; only leases with a token can be renewed",
         ));
     }
-    let timeout = milliseconds(renew.visibility_timeout);
-    let configure = |config: &mut leaseline::Config| config.visibility_timeout_ms = Some(timeout);
+    let configure = |config: &mut leaseline::Config| {
+        if let Some(timeout) = renew.visibility_timeout {
+            config.visibility_timeout_ms = Some(milliseconds(timeout));
+        }
+    };
     let queue = target.open(&batch.queue, configure, messages).await?;
     let mut verdicts = Verdicts::new(output, messages);
     for chunk in batch.leases.chunks(BATCH) {
