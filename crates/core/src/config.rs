@@ -55,7 +55,8 @@ pub struct Config {
     /// The largest payload in bytes, before it is stored. `None`: no limit.
     pub max_payload_bytes: Option<u64>,
     /// How deep a JSON payload may be: its object is at depth 0, every value in an object or array
-    /// one deeper. `None`: no limit but that of a payload.
+    /// one deeper. Default and
+    /// most: [`crate::json::MAX_DEPTH`].
     pub max_payload_depth: Option<u32>,
     /// The most messages that may be pending. `None`: no limit.
     pub max_pending_length: Option<u64>,

@@ -219,7 +219,7 @@ fn every_script_is_called_as_its_header_says() {
                 Queue::new(config, stand_in(reply), stand_in(vec![]), stand_in(vec![])).unwrap();
             for deduplication_key in [None, Some(b"k".to_vec())] {
                 now(queue.publish(&[Outgoing {
-                    payload: b"p".to_vec(),
+                    payload: "p".into(),
                     deduplication_key,
                 }]));
             }

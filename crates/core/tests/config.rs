@@ -165,6 +165,15 @@ fn limits_stay_exact_in_lua() {
 }
 
 #[test]
+fn the_depth_of_payloads_is_bounded() {
+    accepted(config(|config| config.max_payload_depth = Some(100)));
+    refused(
+        config(|config| config.max_payload_depth = Some(101)),
+        &["max_payload_depth is 101", "use at most 100"],
+    );
+}
+
+#[test]
 fn the_event_buffer_is_bounded() {
     accepted(config(|config| config.event_buffer = 0));
     accepted(config(|config| config.event_buffer = 65_536));

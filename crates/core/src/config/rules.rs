@@ -5,6 +5,7 @@ use alloc::string::String;
 
 use super::{Config, Log, OverloadPolicy};
 use crate::error::{Error, ErrorKind};
+use crate::json::MAX_DEPTH;
 use crate::key::Keys;
 use crate::slot;
 
@@ -112,6 +113,13 @@ impl Config {
                 }
                 _ => {}
             }
+        }
+        if let Some(depth) = self.max_payload_depth
+            && depth > MAX_DEPTH
+        {
+            return breach(&format!(
+                "max_payload_depth is {depth}; use at most {MAX_DEPTH}, what common readers of JSON take"
+            ));
         }
         if self.event_buffer > MAX_EVENT_BUFFER {
             return breach(&format!(
