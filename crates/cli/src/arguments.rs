@@ -114,6 +114,14 @@ pub(crate) struct Publish {
     #[arg(long, value_name = "FILE")]
     pub(crate) lines: Option<PathBuf>,
 
+    /// The payloads are JSON objects: each is checked, and stored in the one form that the original
+    /// stores too
+    ///
+    /// Keys sorted, of two equal ones the last; ", " and ": " between; ASCII; numbers as Python
+    /// writes them. (--json is about results.)
+    #[arg(long)]
+    pub(crate) json_payload: bool,
+
     /// Publish only if no message with this key was published within the deduplication window.
     /// For a single message
     #[arg(long, value_name = "KEY")]

@@ -19,7 +19,7 @@ pub(crate) mod types {
     pub(crate) use super::exports::leaseline::queue::queue::{
         ConfigResult as Config, Delivery, Error, ErrorKind, Event, EventBatch, EventOutcome,
         LeaseResult as Lease, Log, Operation, OutgoingResult as Outgoing, OverloadPolicy,
-        PublishOutcome, PublishReply, RenewOutcome, Retry, SettleOutcome,
+        PayloadResult as Payload, PublishOutcome, PublishReply, RenewOutcome, Retry, SettleOutcome,
         SettleRequestResult as SettleRequest, Settlement, Stats,
     };
 }

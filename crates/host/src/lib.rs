@@ -14,7 +14,8 @@
 //!
 //! use leaseline_component::COMPONENT;
 //! use leaseline_wasmtime::bindings::exports::leaseline::queue::queue::{
-//!     Config, LeaseParam, Log, Outgoing, OverloadPolicy, SettleOutcome, SettleRequest, Settlement,
+//!     Config, LeaseParam, Log, Outgoing, OverloadPolicy, Payload, SettleOutcome, SettleRequest,
+//!     Settlement,
 //! };
 //! use leaseline_wasmtime::{
 //!     Ctx, CtxView, PipelineReply, Redis, RedisError, Reply, ServerError, Value, View,
@@ -115,6 +116,7 @@
 //!         completed: Log::Off,
 //!         failed: Log::Off,
 //!         max_payload_bytes: None,
+//!         max_payload_depth: None,
 //!         max_pending_length: None,
 //!         overload_policy: OverloadPolicy::Raise,
 //!         overload_block_timeout_ms: 1_000,
@@ -128,7 +130,10 @@
 //!     };
 //!     let queue = queues.call_open(&mut store, config).await??;
 //!
-//!     let hello = Outgoing { payload: b"hello", deduplication_key: Some(b"greeting") };
+//!     let hello = Outgoing {
+//!         payload: Payload::Bytes(b"hello"),
+//!         deduplication_key: Some(b"greeting"),
+//!     };
 //!     let published = queues.call_publish(&mut store, queue, &[hello]).await?;
 //!     assert!(published[0].outcome.is_ok());
 //!
@@ -172,7 +177,7 @@
 //!     let ctx = Ctx::builder().redis("main", redis).build();
 //!     let pool = InstancePool::new(runtime, ctx, "main", Config::new("jobs"), 8);
 //!
-//!     let hello = Outgoing { payload: b"hello".to_vec(), deduplication_key: None };
+//!     let hello = Outgoing { payload: "hello".into(), deduplication_key: None };
 //!     pool.acquire().await?.publish(&[hello]).await?;
 //!     Ok(())
 //! }

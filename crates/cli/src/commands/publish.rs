@@ -37,6 +37,9 @@ pub(crate) async fn run(
         .await?;
 
     let mut publisher = Publisher::new(queue, output, publish.publishing.batch());
+    if publish.json_payload {
+        publisher.expect_json();
+    }
     if let Some(key) = publish.dedup_key {
         publisher.deduplicate(key.into_encoded_bytes());
     }

@@ -62,6 +62,8 @@ pub(crate) struct File {
     pub(super) batch: Option<u32>,
     #[serde(deserialize_with = "count::<_, _, 1, MAX_COUNT>")]
     pub(super) max_payload_bytes: Option<u64>,
+    #[serde(deserialize_with = "count::<_, _, 1, 100>")]
+    pub(super) max_payload_depth: Option<u32>,
     #[serde(deserialize_with = "count::<_, _, 1, MAX_COUNT>")]
     pub(super) max_pending_length: Option<u64>,
     pub(super) pending_overload_policy: Option<Policy>,

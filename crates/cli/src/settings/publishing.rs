@@ -26,6 +26,11 @@ pub(crate) struct Publishing {
     #[arg(long, value_name = "N", env = "LEASELINE_MAX_PAYLOAD_BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     max_payload_bytes: Option<u64>,
 
+    /// How deep a JSON payload may be: its object is at depth 0, every value in an object or array
+    /// one deeper [default: 100]
+    #[arg(long, value_name = "N", env = "LEASELINE_MAX_PAYLOAD_DEPTH", value_parser = clap::value_parser!(u32).range(1..=100))]
+    max_payload_depth: Option<u32>,
+
     /// The most messages that may be pending
     #[arg(long, value_name = "N", env = "LEASELINE_MAX_PENDING_LENGTH", value_parser = clap::value_parser!(u64).range(1..))]
     max_pending_length: Option<u64>,
@@ -61,6 +66,7 @@ impl Publishing {
         take(&mut self.dedup_ttl, &file.dedup_ttl);
         take(&mut self.batch, &file.batch);
         take(&mut self.max_payload_bytes, &file.max_payload_bytes);
+        take(&mut self.max_payload_depth, &file.max_payload_depth);
         take(&mut self.max_pending_length, &file.max_pending_length);
         take(
             &mut self.pending_overload_policy,
@@ -91,6 +97,7 @@ impl Publishing {
     /// Puts the choices into a configuration.
     pub(crate) fn apply(&self, config: &mut Config) {
         config.max_payload_bytes = self.max_payload_bytes;
+        config.max_payload_depth = self.max_payload_depth;
         config.max_pending_length = self.max_pending_length;
         if let Some(policy) = self.pending_overload_policy {
             config.overload_policy = match policy {

@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::stage::{finish, leaseline};
 
 /// Every setting with a value that it cannot have, and a command that has the flag.
-const BAD: [(&str, &str, &str); 24] = [
+const BAD: [(&str, &str, &str); 25] = [
     ("engine", "'steam'", "stats"),
     ("key_separator", "1", "stats"),
     ("dead_letter_queue", "['d']", "stats"),
@@ -28,6 +28,7 @@ const BAD: [(&str, &str, &str); 24] = [
     ("dedup_ttl", "316224001", "publish"),
     ("batch", "0", "publish"),
     ("max_payload_bytes", "0", "publish"),
+    ("max_payload_depth", "101", "publish"),
     ("max_pending_length", "0", "publish"),
     ("pending_overload_policy", "'wait'", "publish"),
     ("pending_overload_block_timeout", "-0.5", "publish"),

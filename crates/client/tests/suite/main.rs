@@ -3,6 +3,7 @@
 mod claiming;
 mod consuming;
 mod dead_letters;
+mod json;
 mod lost_replies;
 mod operating;
 mod publishing;

@@ -1,7 +1,7 @@
 //! Messages, leases and their outcomes, in both directions.
 
 use leaseline_core::message::{
-    Delivery, Lease, Outgoing, PublishOutcome, PublishReply, RenewOutcome, SettleOutcome,
+    Delivery, Lease, Outgoing, Payload, PublishOutcome, PublishReply, RenewOutcome, SettleOutcome,
     SettleRequest, Settlement, Stats,
 };
 
@@ -10,7 +10,10 @@ use crate::bindings::types;
 
 pub(crate) fn outgoing(message: types::Outgoing) -> Outgoing {
     Outgoing {
-        payload: message.payload,
+        payload: match message.payload {
+            types::Payload::Bytes(bytes) => Payload::Bytes(bytes),
+            types::Payload::Json(text) => Payload::Json(text),
+        },
         deduplication_key: message.deduplication_key,
     }
 }
