@@ -3,6 +3,7 @@
 mod claiming;
 mod consuming;
 mod dead_letters;
+mod envelopes;
 mod json;
 mod lost_replies;
 mod operating;
