@@ -263,3 +263,26 @@ fn who_takes_leases_away_overrules_what_counts_less() {
         assert!(finished.error().contains(text), "{finished:?}");
     }
 }
+
+#[test]
+fn the_example_in_the_readme_is_accepted_as_a_whole() {
+    let stage = Stage::new("native");
+    let readme = include_str!("../../../../README.md");
+    let (_, rest) = readme.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    run(&stage, example, &[], &["publish", "--json-payload", "{}"]).ok();
+    let arguments = ["work", "--until-empty", "--exec", "cat"];
+    let worked = run(&stage, example, &[], &arguments).ok();
+    assert_eq!(worked.text(), "{}");
+    assert_eq!(stage.list("jobs::completed"), [b"{}"]);
+    // And it leaves no setting out, but the component that only some engines use.
+    let unknown = run(&stage, "nonsense = 1", &[], &["stats"]).ends(2);
+    let (_, known) = unknown.error().split_once("expected one of ").unwrap();
+    for name in known.split('`').skip(1).step_by(2) {
+        let aliases = ["component", "no_lease", "max_delivery_count"];
+        let is_set = example
+            .lines()
+            .any(|line| line.starts_with(&format!("{name} = ")));
+        assert!(is_set || aliases.contains(&name), "{name}");
+    }
+}
