@@ -41,17 +41,15 @@ fn write_float(out: &mut Vec<u8>, number: f64) {
     if number.is_sign_negative() {
         out.push(b'-');
     }
-    // The shortest digits that mean this double: "1.25e-7".
-    let scientific = format!("{:e}", number.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
+    let (digits, exponent) = shortest(number.abs());
     if !PLAIN.contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
-        let text = format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs());
+        let (first, rest) = digits.split_at(1);
+        let point = if rest.is_empty() { "" } else { "." };
+        let text = format!("{first}{point}{rest}e{sign}{:02}", exponent.unsigned_abs());
         out.extend_from_slice(text.as_bytes());
         return;
     }
-    let digits = mantissa.replace('.', "");
     let before = usize::try_from(exponent + 1).unwrap_or_default();
     let zeros = exponent.min(-1).abs_diff(-1) as usize;
     let (whole, fraction) = digits.split_at(before.min(digits.len()));
@@ -62,4 +60,23 @@ fn write_float(out: &mut Vec<u8>, number: f64) {
     out.resize(out.len() + zeros, b'0');
     let fraction = if fraction.is_empty() { "0" } else { fraction };
     out.extend_from_slice(fraction.as_bytes());
+}
+
+/// The shortest digits that mean this double, and the exponent of the first one. Of two that are
+/// equally near the even one, as in Python; `core` takes the larger.
+fn shortest(number: f64) -> (String, i32) {
+    // A finite number can be written.
+    let text = serde_json::to_string(&number).unwrap_or_default();
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = [whole, fraction].concat();
+    let leading = all.len() - all.trim_start_matches('0').len();
+    let digits = all.trim_matches('0');
+    if digits.is_empty() {
+        return ("0".into(), 0);
+    }
+    let before = i32::try_from(whole.len()).unwrap_or_default() - 1;
+    let skipped = i32::try_from(leading).unwrap_or_default();
+    (digits.into(), exponent + before - skipped)
 }

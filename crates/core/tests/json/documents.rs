@@ -121,13 +121,18 @@ fn escape(random: &Random, out: &mut String, unit: u32) {
 
 fn number(random: &Random) -> String {
     let sign = random.pick(&["", "", "-"]);
-    let text = match random.below(12) {
+    let text = match random.below(13) {
         // Any double, in any spelling.
         0 | 1 => spelled(random, f64::from_bits(random.next())),
         // Powers of two and their neighbours, where the distance of doubles changes.
         2 => {
             let bits = ((random.below(2047) as u64) << 52).wrapping_add(random.below(3) as u64);
             spelled(random, f64::from_bits(bits.wrapping_sub(1)))
+        }
+        // Fractions of powers of two, some right between the two shortest forms.
+        11 => {
+            let fraction = (random.next() >> random.below(60)) as f64;
+            spelled(random, fraction / (1_u64 << random.below(64)) as f64)
         }
         // Around the exponents at which the form changes.
         3 => format!("{}e{}", random.below(100), random.below(48) as i64 - 24),

@@ -12,14 +12,17 @@ use crate::stored;
 const PROGRAM: &str = r#"
 import json, sys
 
+def refuse(constant):
+    raise ValueError(constant)  # json.loads takes NaN, which is no JSON
+
 def stored(text):
-    value = json.loads(text)
+    value = json.loads(text, parse_constant=refuse)
     if not isinstance(value, dict):
         return None
     json.dumps(value, ensure_ascii=False).encode()  # raises for half a surrogate pair
     return json.dumps(value, sort_keys=True, allow_nan=False)
 
-print(sys.version_info >= (3, 12), flush=True)
+print(sys.version_info >= (3, 11), flush=True)
 for line in sys.stdin:
     try:
         answer = stored(bytes.fromhex(line).decode())
@@ -29,7 +32,7 @@ for line in sys.stdin:
 "#;
 
 /// Documents to compare.
-const DOCUMENTS: u64 = 20_000;
+const DOCUMENTS: u64 = 40_000;
 
 struct Python {
     process: Child,
@@ -38,7 +41,7 @@ struct Python {
 }
 
 impl Python {
-    /// `None` where there is no Python 3.12 or later.
+    /// `None` where there is no Python 3.11 or later: then its integers have a limit.
     fn start() -> Option<Self> {
         let program = std::env::var_os("LEASELINE_INTEROP_PYTHON").unwrap_or("python3".into());
         let mut process = Command::new(program)
@@ -84,7 +87,7 @@ impl Drop for Python {
 #[test]
 fn random_documents_are_stored_as_python_stores_them() {
     let Some(mut python) = Python::start() else {
-        eprintln!("skipped: there is no Python 3.12; `make test` looks for one");
+        eprintln!("skipped: there is no Python 3.11; `make test` looks for one");
         return;
     };
     let mut accepted = 0;
