@@ -206,12 +206,14 @@ if #expired > 0 then
   end
 end
 
--- The bare payload for the dead-letter list; what cannot be unwrapped goes there whole.
+-- The bare payload for the dead-letter list; what cannot be unwrapped goes there whole. So does an
+-- envelope with both kinds of payload, which no reader takes.
 local function payload(stored)
   local value = envelope(stored)
   if not value then return stored end
-  if type(value.payload) == 'string' then return value.payload end
   local text = value.payload_hex
+  if text == nil and type(value.payload) == 'string' then return value.payload end
+  if value.payload ~= nil then return stored end
   if type(text) == 'string' and #text % 2 == 0 and not string.find(text, '%X') then
     return (string.gsub(text, '..', function(pair) return string.char(tonumber(pair, 16)) end))
   end

@@ -9,6 +9,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use leaseline::message::List;
 
 use crate::duration::{positive_seconds, seconds};
+use crate::failure::Failure;
+use crate::settings::{
+    CompletedLog, FailedLog, File, Given, Heartbeat, Leasing, Publishing, Shared, take,
+};
 use crate::target::{HEADING, Target};
 
 /// A Redis message queue with leases, fencing tokens and replayed claims.
@@ -20,12 +24,52 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) target: Target,
 
+    /// A TOML file with settings: each flag that has an environment variable is a key, with
+    /// underscores
+    ///
+    /// A flag counts more than the environment, and that more than the file.
+    #[arg(long, value_name = "FILE", global = true, env = "LEASELINE_CONFIG", help_heading = HEADING)]
+    config: Option<PathBuf>,
+
     /// Print one JSON object a line, results on standard output and messages on standard error
     #[arg(long, global = true, help_heading = HEADING)]
     pub(crate) json: bool,
 
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// Takes from the configuration file, if there is one, what is not given.
+    pub(crate) fn fill(&mut self, given: &Given<'_>) -> Result<(), Failure> {
+        let file = File::read(self.config.as_deref())?;
+        self.target.fill(&file, self.config.as_deref());
+        match &mut self.command {
+            Command::Publish(publish) => publish.fill(&file, given),
+            Command::Work(work) => work.fill(&mut self.target.shared, &file, given),
+            Command::Claim(claim) => claim.leasing.fill(&mut self.target.shared, &file, given),
+            Command::Ack(ack) => {
+                ack.log.fill(&file);
+                Ok(())
+            }
+            Command::Fail(fail) => {
+                fail.log.fill(&file);
+                Ok(())
+            }
+            Command::Renew(renew) => {
+                take(&mut renew.visibility_timeout, &file.visibility_timeout);
+                Ok(())
+            }
+            Command::Demo
+            | Command::Release(_)
+            | Command::Stats
+            | Command::Peek(_)
+            | Command::Purge(_)
+            | Command::Redrive(_)
+            | Command::Doctor
+            | Command::Serve(_) => Ok(()),
+        }
+    }
 }
 
 /// What to do.
@@ -91,60 +135,37 @@ pub(crate) struct Publish {
     #[arg(long, value_name = "FILE")]
     pub(crate) lines: Option<PathBuf>,
 
+    /// The payloads are JSON objects: each is checked, and stored in the one form that the original
+    /// stores too
+    ///
+    /// Keys sorted, of two equal ones the last; ", " and ": " between; ASCII; numbers as Python
+    /// writes them. (--json is about results.)
+    #[arg(long)]
+    pub(crate) json_payload: bool,
+
     /// Publish only if no message with this key was published within the deduplication window.
     /// For a single message
     #[arg(long, value_name = "KEY")]
     pub(crate) dedup_key: Option<OsString>,
 
-    /// The deduplication window [default: 3600]
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, requires = "dedup_key")]
-    pub(crate) dedup_ttl: Option<Duration>,
-
     /// How long nobody can claim the messages; the consumers of the queue must use leases
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     pub(crate) delay: Duration,
 
-    /// Messages that are sent in one go, at most
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) batch: u32,
-
-    /// The most messages that may be pending; those with a delay are not
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_pending_length: Option<u64>,
-
-    /// What happens at that limit: refuse, remove the oldest message for good, or wait a second for
-    /// room
-    #[arg(
-        long,
-        value_name = "POLICY",
-        default_value = "raise",
-        requires_ifs = [("drop-oldest", "max_pending_length"), ("block", "max_pending_length")]
-    )]
-    pub(crate) pending_overload_policy: Policy,
+    #[command(flatten)]
+    pub(crate) publishing: Publishing,
 }
 
-/// What happens to a publish when the queue is full.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Policy {
-    Raise,
-    DropOldest,
-    Block,
-}
-
-/// How messages are claimed. All consumers of a queue must agree on whether there are leases.
-#[derive(Args)]
-pub(crate) struct Leasing {
-    /// How long a claim holds its message [default: 300]
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
-    pub(crate) visibility_timeout: Option<Duration>,
-
-    /// Claim without leases: a consumer that dies keeps its message for good
-    #[arg(long, conflicts_with = "visibility_timeout")]
-    pub(crate) no_lease: bool,
-
-    /// Claims of one message before it is dead-lettered; 0 is no limit [default: 10]
-    #[arg(long, value_name = "N")]
-    pub(crate) max_deliveries: Option<u32>,
+impl Publish {
+    fn fill(&mut self, file: &File, given: &Given<'_>) -> Result<(), Failure> {
+        if self.dedup_key.is_none() && Publishing::asks_for_a_window(given) {
+            return Err(Failure::usage(
+                "--dedup-ttl is for a message with a deduplication key; give --dedup-key, or leave it out",
+            ));
+        }
+        self.publishing.fill(file);
+        Ok(())
+    }
 }
 
 /// `claim`.
@@ -181,9 +202,8 @@ pub(crate) struct Ack {
     #[command(flatten)]
     pub(crate) leases: Leases,
 
-    /// Keep the payload in the completed log, and the log this long [default: no log]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_completed_length: Option<u64>,
+    #[command(flatten)]
+    pub(crate) log: CompletedLog,
 }
 
 /// `fail`.
@@ -192,9 +212,8 @@ pub(crate) struct Fail {
     #[command(flatten)]
     pub(crate) leases: Leases,
 
-    /// Keep the payload in the failed log, and the log this long [default: no log]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_failed_length: Option<u64>,
+    #[command(flatten)]
+    pub(crate) log: FailedLog,
 }
 
 /// `renew`.
@@ -203,9 +222,9 @@ pub(crate) struct Renew {
     #[command(flatten)]
     pub(crate) leases: Leases,
 
-    /// How far from now the new deadline is
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = positive_seconds)]
-    pub(crate) visibility_timeout: Duration,
+    /// How far from now the new deadline is [default: 300]
+    #[arg(long, value_name = "SECONDS", env = "LEASELINE_VISIBILITY_TIMEOUT", value_parser = positive_seconds)]
+    pub(crate) visibility_timeout: Option<Duration>,
 }
 
 /// `release`.
@@ -233,14 +252,12 @@ pub(crate) struct Work {
     #[arg(long, value_name = "COMMAND")]
     pub(crate) exec: OsString,
 
-    /// Commands that run at once
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) concurrency: u16,
+    /// Commands that run at once [default: 1]
+    #[arg(long, value_name = "N", env = "LEASELINE_CONCURRENCY", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) concurrency: Option<u16>,
 
-    /// Renew the leases of running commands this often, below half the visibility timeout
-    /// [default: a third of it]
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, conflicts_with = "no_lease")]
-    pub(crate) heartbeat: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) heartbeat: Heartbeat,
 
     /// Release the message of a command that failed, to be claimed again this much later, until it
     /// was delivered --max-deliveries times and goes to the dead letters [default: it ends as failed]
@@ -259,13 +276,21 @@ pub(crate) struct Work {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
 
-    /// Keep acknowledged payloads in the completed log, and the log this long [default: no log]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_completed_length: Option<u64>,
+    #[command(flatten)]
+    pub(crate) completed: CompletedLog,
 
-    /// Keep failed payloads in the failed log, and the log this long [default: no log]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) max_failed_length: Option<u64>,
+    #[command(flatten)]
+    pub(crate) failed: FailedLog,
+}
+
+impl Work {
+    fn fill(&mut self, shared: &mut Shared, file: &File, given: &Given<'_>) -> Result<(), Failure> {
+        take(&mut self.concurrency, &file.concurrency);
+        self.completed.fill(file);
+        self.failed.fill(file);
+        self.leasing.fill(shared, file, given)?;
+        self.heartbeat.fill(&self.leasing, file, given)
+    }
 }
 
 /// `peek`.

@@ -1,4 +1,4 @@
-//! Durations on the command line: seconds, with fractions.
+//! Durations as they are given: seconds, with fractions.
 
 use std::time::Duration;
 
@@ -17,6 +17,11 @@ pub(crate) fn positive_seconds(text: &str) -> Result<Duration, String> {
         Some(duration) if !duration.is_zero() => Ok(duration),
         _ => Err("use seconds above 0 and up to 316224000 (ten years), such as 0.5 or 30".into()),
     }
+}
+
+/// A duration that was given in seconds, and so has no more than milliseconds.
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn parse(text: &str) -> Option<Duration> {

@@ -16,6 +16,7 @@ mod output;
 mod payload;
 mod printable;
 mod progress;
+mod settings;
 mod signals;
 mod status;
 mod stdin_file;
@@ -25,22 +26,29 @@ mod warnings;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output::Output;
+use crate::settings::Given;
 use crate::status::Status;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let matches = match Arguments::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return usage::refuse(&error).into(),
+    };
+    let mut arguments = match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => arguments,
         Err(error) => return usage::refuse(&error).into(),
     };
     let messages = Messages::new(arguments.json);
     let mut output = Output::new(arguments.json);
-    let finished = start(arguments, &mut output, &messages);
+    let finished = arguments
+        .fill(&Given::new(&matches))
+        .and_then(|()| start(arguments, &mut output, &messages));
     // Results come before the error, also where they share a pipe.
     let flushed = output.flush();
     let finished = finished.and_then(|status| flushed.map(|()| status));

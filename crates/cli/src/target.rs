@@ -3,15 +3,14 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use leaseline::config::Log;
 use leaseline::{Config, Connection, EMBEDDED, Engine, Error, ErrorKind, Queue};
+use serde::Deserialize;
 
-use crate::arguments::Leasing;
 use crate::failure::Failure;
 use crate::messages::Messages;
+use crate::settings::{File as SettingsFile, Shared, take};
 
 /// What help calls the options that every command has.
 pub(crate) const HEADING: &str = "Options of every command";
@@ -45,26 +44,42 @@ pub(crate) struct Target {
     queue: Option<String>,
 
     /// Where the queue logic runs: as a WebAssembly component, or as native code
-    #[arg(
-        long,
-        value_name = "ENGINE",
-        global = true,
-        default_value = "component"
-    )]
-    engine: EngineName,
+    /// [default: component]
+    #[arg(long, value_name = "ENGINE", global = true, env = "LEASELINE_ENGINE")]
+    engine: Option<EngineName>,
 
     /// A component to run instead of the built-in one; not used by the native engine
     #[arg(long, value_name = "FILE", global = true, env = "LEASELINE_COMPONENT")]
     component: Option<PathBuf>,
+
+    /// What holds for every queue that is opened.
+    #[command(flatten)]
+    pub(crate) shared: Shared,
+
+    /// Where settings that are not on the command line may come from.
+    #[arg(skip)]
+    file: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EngineName {
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EngineName {
+    #[default]
     Component,
     Native,
 }
 
 impl Target {
+    /// Takes from a configuration file what is not given.
+    pub(crate) fn fill(&mut self, file: &SettingsFile, path: Option<&Path>) {
+        take(&mut self.redis, &file.redis);
+        take(&mut self.queue, &file.queue);
+        take(&mut self.engine, &file.engine);
+        take(&mut self.component, &file.component);
+        self.shared.fill(file);
+        self.file = path.map(Path::to_path_buf);
+    }
+
     /// The queue that was named on the command line or in the environment.
     pub(crate) fn named_queue(&self) -> Option<&str> {
         self.queue.as_deref()
@@ -87,7 +102,7 @@ impl Target {
 
     /// The engine.
     pub(crate) fn engine(&self) -> Engine {
-        match self.engine {
+        match self.engine.unwrap_or_default() {
             EngineName::Component => Engine::Component,
             EngineName::Native => Engine::Native,
         }
@@ -102,9 +117,9 @@ impl Target {
     }
 
     fn component_path(&self) -> Option<&Path> {
-        match self.engine {
-            EngineName::Component => self.component.as_deref(),
-            EngineName::Native => None,
+        match self.engine() {
+            Engine::Component => self.component.as_deref(),
+            Engine::Native => None,
         }
     }
 
@@ -116,8 +131,18 @@ impl Target {
         messages: &Messages,
     ) -> Result<Queue, Failure> {
         let mut config = Config::new(name);
+        self.shared.apply(&mut config);
         configure(&mut config);
-        config.validate()?;
+        config.validate().map_err(|mut error| {
+            if let Some(path) = &self.file {
+                error.message = format!(
+                    "{}; some settings are from {}",
+                    error.message,
+                    path.display()
+                );
+            }
+            error
+        })?;
         let connection = Connection::open(self.redis()).await?;
         let queue = self.open_on(connection, config).await?;
         if self.is_embedded() {
@@ -153,31 +178,6 @@ impl Target {
         }
         error.into()
     }
-}
-
-impl Leasing {
-    /// Puts the choices into a configuration.
-    pub(crate) fn apply(&self, config: &mut Config) {
-        if self.no_lease {
-            config.visibility_timeout_ms = None;
-            config.max_delivery_count = None;
-        } else if let Some(timeout) = self.visibility_timeout {
-            config.visibility_timeout_ms = Some(milliseconds(timeout));
-        }
-        if let Some(limit) = self.max_deliveries {
-            config.max_delivery_count = (limit > 0).then_some(limit);
-        }
-    }
-}
-
-/// A duration that came from the command line, and so has no more than milliseconds.
-pub(crate) fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The log that is kept at this length.
-pub(crate) fn log(length: Option<u64>) -> Log {
-    length.map_or(Log::Off, Log::Capped)
 }
 
 /// What is wrong with a component file.

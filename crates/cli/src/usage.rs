@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::failure::Failure;
 use crate::messages::Messages;
@@ -19,11 +19,39 @@ pub(crate) fn refuse(error: &clap::Error) -> Status {
         }
         _ => {
             let text = without_addresses(error.render().to_string(), env::args_os().skip(1));
-            let failure = Failure::usage(one_line(&text));
+            let mut text = one_line(&text);
+            if let Some(variable) = variable(error) {
+                text = format!("{text}; the value is that of {variable}");
+            }
+            let failure = Failure::usage(text);
             Messages::new(wants_json()).failure(&failure);
             Status::Usage
         }
     }
+}
+
+/// The environment variable that has the value which the error is about, if it is one.
+fn variable(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    };
+    let (argument, value) = (
+        text(ContextKind::InvalidArg)?,
+        text(ContextKind::InvalidValue)?,
+    );
+    // Names are those of `--visibility-timeout <SECONDS>`.
+    let flag = argument.split([' ', '[']).next()?;
+    let on_the_command_line = |given: OsString| {
+        let given = given.to_string_lossy();
+        given == flag || given.split_once('=').is_some_and(|(name, _)| name == flag)
+    };
+    if env::args_os().any(on_the_command_line) {
+        return None;
+    }
+    let name = flag.strip_prefix("--")?.replace('-', "_").to_uppercase();
+    let name = format!("LEASELINE_{name}");
+    (env::var_os(&name)?.to_string_lossy() == value.as_str()).then_some(name)
 }
 
 /// Prints what is to be seen as it is. Whoever closes the pipe has read enough.

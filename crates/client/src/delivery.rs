@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use leaseline_core::Error;
 use leaseline_core::message::{
     self, Lease, ReleaseOutcome, ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest,
     Settlement,
 };
+use leaseline_core::{Error, ErrorKind};
+use serde::de::DeserializeOwned;
 
 use crate::pool::millis;
 use crate::queue::{Queue, only};
@@ -35,6 +36,25 @@ impl Delivery {
     /// The payload.
     pub fn payload(&self) -> &[u8] {
         &self.payload
+    }
+
+    /// The payload, read as JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::MalformedMessage`] if it is not JSON, or not what `T` expects. The message stays
+    /// under its lease.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        serde_json::from_slice(&self.payload).map_err(|error| {
+            let message = format!(
+                "the payload is not the JSON that its handler expects: {error}; fail the message, or correct the handler"
+            );
+            let error = Error::new(ErrorKind::MalformedMessage, message);
+            match self.message_id() {
+                Some(id) => error.with_message_id(id),
+                None => error,
+            }
+        })
     }
 
     /// The id that was minted at publish; `None` for messages stored without an envelope.

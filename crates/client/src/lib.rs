@@ -50,7 +50,7 @@ pub use delivery::Delivery;
 pub use engine::Engine;
 pub use handling::Handled;
 pub use leaseline_core::{
-    Config, Error, ErrorKind, MAX_CLAIM, MAX_PEEK, Retry, capability, config, event, message,
+    Config, Error, ErrorKind, MAX_CLAIM, MAX_PEEK, Retry, capability, config, event, json, message,
 };
 pub use outgoing::Message;
 pub use queue::Queue;

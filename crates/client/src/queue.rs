@@ -80,7 +80,7 @@ impl Queue {
             };
             return messages.into_iter().map(refused).collect();
         }
-        for messages in batches(messages, |message| message.payload.len()) {
+        for messages in batches(messages, |message| message.payload.as_bytes().len()) {
             let count = messages.len();
             let work = self.pool.run(
                 move |instance| Box::pin(async move { instance.publish(&messages).await }),

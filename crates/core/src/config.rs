@@ -54,8 +54,12 @@ pub struct Config {
     pub completed: Log,
     /// The log of failed payloads.
     pub failed: Log,
-    /// The largest payload in bytes. `None`: no limit.
+    /// The largest payload in bytes, before it is stored. `None`: no limit.
     pub max_payload_bytes: Option<u64>,
+    /// How deep a JSON payload may be: its object is at depth 0, every value in an object or array
+    /// one deeper. Default and
+    /// most: [`crate::json::MAX_DEPTH`].
+    pub max_payload_depth: Option<u32>,
     /// The most messages that may be pending. `None`: no limit.
     pub max_pending_length: Option<u64>,
     /// What a publish does at that limit.
@@ -74,6 +78,6 @@ pub struct Config {
     pub command_timeout_ms: u32,
     /// The server is a cluster: every key must share one hash slot. Default off.
     pub cluster: bool,
-    /// The most events kept until they are taken. Default 1,024.
+    /// The most events kept until they are taken. Default 1,024, at most 65,536.
     pub event_buffer: u32,
 }

@@ -220,7 +220,7 @@ fn every_script_is_called_as_its_header_says() {
             for deduplication_key in [None, Some(b"k".to_vec())] {
                 for delay_ms in [0, 10] {
                     now(queue.publish(&[Outgoing {
-                        payload: b"p".to_vec(),
+                        payload: "p".into(),
                         deduplication_key: deduplication_key.clone(),
                         delay_ms,
                     }]));

@@ -16,7 +16,10 @@ pub enum ErrorKind {
     InvalidArgument,
     /// The payload is larger than the configured limit; nothing was sent.
     PayloadTooLarge,
-    /// A stored message starts like an envelope and is none.
+    /// A JSON payload is deeper than the limit; nothing was sent.
+    PayloadTooDeep,
+    /// A stored message starts like an envelope and is none, or a payload is not what its reader
+    /// expects.
     MalformedMessage,
     /// The queue is full; nothing was written.
     Backpressure,
@@ -43,6 +46,7 @@ impl ErrorKind {
             Self::Configuration => "configuration",
             Self::InvalidArgument => "invalid_argument",
             Self::PayloadTooLarge => "payload_too_large",
+            Self::PayloadTooDeep => "payload_too_deep",
             Self::MalformedMessage => "malformed_message",
             Self::Backpressure => "backpressure",
             Self::Drained => "drained",

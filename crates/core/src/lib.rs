@@ -25,6 +25,7 @@ pub mod envelope;
 pub mod error;
 pub mod event;
 mod id;
+pub mod json;
 pub mod key;
 pub mod message;
 mod queue;

@@ -7,12 +7,50 @@ use crate::envelope;
 use crate::error::{Error, ErrorKind};
 use crate::token;
 
+/// What a message to publish carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// Bytes as they are. Those that are not UTF-8 travel in a form that `redis-message-queue`
+    /// reads from version 9.1.0 on.
+    Bytes(Vec<u8>),
+    /// The text of a JSON object, in any spelling. It is published in the one form that
+    /// [`crate::json`] describes, and that is what consumers receive.
+    Json(String),
+}
+
+impl Payload {
+    /// Its bytes as they were given.
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Json(text) => text.as_bytes(),
+        }
+    }
+}
+
+impl Default for Payload {
+    fn default() -> Self {
+        Self::Bytes(Vec::new())
+    }
+}
+
+impl From<Vec<u8>> for Payload {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl From<&str> for Payload {
+    fn from(text: &str) -> Self {
+        Self::Bytes(text.into())
+    }
+}
+
 /// A message to publish.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outgoing {
-    /// The payload. Bytes that are not UTF-8 travel in a form that `redis-message-queue` reads
-    /// from version 9.1.0 on.
-    pub payload: Vec<u8>,
+    /// What it carries.
+    pub payload: Payload,
     /// Messages with an equal key inside the deduplication window are published once.
     pub deduplication_key: Option<Vec<u8>>,
     /// How long nobody can claim the message; at most ten years. A message with a delay is not

@@ -18,8 +18,8 @@ wit_bindgen::generate!({
 pub(crate) mod types {
     pub(crate) use super::exports::leaseline::queue::queue::{
         ConfigResult as Config, Delivery, Error, ErrorKind, Event, EventBatch, EventOutcome,
-        LeaseResult as Lease, Log, Operation, OutgoingResult as Outgoing, OverloadPolicy, Peeked,
-        PublishOutcome, PublishReply, QueueList, ReleaseOutcome,
+        LeaseResult as Lease, Log, Operation, OutgoingResult as Outgoing, OverloadPolicy,
+        PayloadResult as Payload, Peeked, PublishOutcome, PublishReply, QueueList, ReleaseOutcome,
         ReleaseRequestResult as ReleaseRequest, RenewOutcome, Retry, SettleOutcome,
         SettleRequestResult as SettleRequest, Settlement, Stats,
     };

@@ -14,7 +14,8 @@
 //!
 //! use leaseline_component::COMPONENT;
 //! use leaseline_wasmtime::bindings::exports::leaseline::queue::queue::{
-//!     Config, LeaseParam, Log, Outgoing, OverloadPolicy, SettleOutcome, SettleRequest, Settlement,
+//!     Config, LeaseParam, Log, Outgoing, OverloadPolicy, Payload, SettleOutcome, SettleRequest,
+//!     Settlement,
 //! };
 //! use leaseline_wasmtime::{
 //!     Ctx, CtxView, PipelineReply, Redis, RedisError, Reply, ServerError, Value, View,
@@ -115,6 +116,7 @@
 //!         completed: Log::Off,
 //!         failed: Log::Off,
 //!         max_payload_bytes: None,
+//!         max_payload_depth: None,
 //!         max_pending_length: None,
 //!         overload_policy: OverloadPolicy::Raise,
 //!         overload_block_timeout_ms: 1_000,
@@ -129,7 +131,7 @@
 //!     let queue = queues.call_open(&mut store, config).await??;
 //!
 //!     let hello = Outgoing {
-//!         payload: b"hello",
+//!         payload: Payload::Bytes(b"hello"),
 //!         deduplication_key: Some(b"greeting"),
 //!         delay_ms: 0,
 //!     };
@@ -176,7 +178,7 @@
 //!     let ctx = Ctx::builder().redis("main", redis).build();
 //!     let pool = InstancePool::new(runtime, ctx, "main", Config::new("jobs"), 8);
 //!
-//!     let hello = Outgoing { payload: b"hello".to_vec(), ..Outgoing::default() };
+//!     let hello = Outgoing { payload: "hello".into(), ..Outgoing::default() };
 //!     pool.acquire().await?.publish(&[hello]).await?;
 //!     Ok(())
 //! }

@@ -81,7 +81,7 @@ macro_rules! tour {
     ($queue:ident, $unwrap:ident) => {{
         let binary = message([0_u8, 0xff, 0x80]);
         let keyed = Outgoing {
-            payload: b"once".to_vec(),
+            payload: "once".into(),
             deduplication_key: Some(b"k".to_vec()),
             ..Outgoing::default()
         };

@@ -6,17 +6,17 @@ mod tally;
 use std::io::{self, Read};
 use std::path::Path;
 
-use leaseline::config::OverloadPolicy;
 use leaseline::{Error, ErrorKind};
 
-use crate::arguments::{Policy, Publish};
+use crate::arguments::Publish;
 use crate::commands::publish::publisher::{Origin, Publisher};
+use crate::duration::milliseconds;
 use crate::failure::Failure;
 use crate::lines::{Lines, MAX_MESSAGE_BYTES, open_file};
 use crate::messages::Messages;
 use crate::output::Output;
 use crate::status::Status;
-use crate::target::{Target, milliseconds};
+use crate::target::Target;
 
 pub(crate) async fn run(
     target: &Target,
@@ -32,24 +32,15 @@ pub(crate) async fn run(
     let queue = target
         .open(
             target.queue(),
-            |config| {
-                // Publishing looks at no delivery limit, and one would forbid drop-oldest.
-                config.max_delivery_count = None;
-                config.max_pending_length = publish.max_pending_length;
-                config.overload_policy = match publish.pending_overload_policy {
-                    Policy::Raise => OverloadPolicy::Raise,
-                    Policy::DropOldest => OverloadPolicy::DropOldest,
-                    Policy::Block => OverloadPolicy::Block,
-                };
-                if let Some(ttl) = publish.dedup_ttl {
-                    config.deduplication_ttl_ms = milliseconds(ttl);
-                }
-            },
+            |config| publish.publishing.apply(config),
             messages,
         )
         .await?;
 
-    let mut publisher = Publisher::new(queue, output, publish.batch as usize);
+    let mut publisher = Publisher::new(queue, output, publish.publishing.batch());
+    if publish.json_payload {
+        publisher.expect_json();
+    }
     if let Some(key) = publish.dedup_key {
         publisher.deduplicate(key.into_encoded_bytes());
     }
@@ -131,6 +122,11 @@ fn check(publish: &Publish) -> Result<(), Failure> {
     if publish.dedup_key.is_some() && (single != 1 || publish.lines.is_some()) {
         return Err(Failure::usage(
             "--dedup-key is for a single message; publish messages with different keys one by one",
+        ));
+    }
+    if publish.dedup_key.is_some() && publish.publishing.drops_oldest() {
+        return Err(Failure::usage(
+            "drop-oldest would remove a message and keep its deduplication key; publish without a key, or use raise or block",
         ));
     }
     let standard_input = publish.files.iter().chain(&publish.lines);

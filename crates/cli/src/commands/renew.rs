@@ -4,12 +4,13 @@ use leaseline::message::RenewOutcome;
 
 use crate::arguments::Renew;
 use crate::commands::settle::verdict::{Verdict, Verdicts};
+use crate::duration::milliseconds;
 use crate::failure::Failure;
 use crate::lease::LeaseBatch;
 use crate::messages::Messages;
 use crate::output::Output;
 use crate::status::Status;
-use crate::target::{Target, milliseconds};
+use crate::target::Target;
 
 pub(crate) async fn run(
     target: &Target,
@@ -26,8 +27,11 @@ pub(crate) async fn run(
             "a claim without lease has no deadline to renew; only leases with a token can be renewed",
         ));
     }
-    let timeout = milliseconds(renew.visibility_timeout);
-    let configure = |config: &mut leaseline::Config| config.visibility_timeout_ms = Some(timeout);
+    let configure = |config: &mut leaseline::Config| {
+        if let Some(timeout) = renew.visibility_timeout {
+            config.visibility_timeout_ms = Some(milliseconds(timeout));
+        }
+    };
     let queue = target.open(&batch.queue, configure, messages).await?;
     Verdicts::new(output, messages)
         .of(&batch.leases, async |leases| {

@@ -10,7 +10,7 @@ use crate::lease::LeaseBatch;
 use crate::messages::Messages;
 use crate::output::Output;
 use crate::status::Status;
-use crate::target::{Target, log};
+use crate::target::Target;
 
 pub(crate) mod verdict;
 
@@ -20,7 +20,7 @@ pub(crate) async fn ack(
     output: &mut Output,
     messages: &Messages,
 ) -> Result<Status, Failure> {
-    let configure = |config: &mut Config| config.completed = log(ack.max_completed_length);
+    let configure = |config: &mut Config| ack.log.apply(config);
     let leases = &ack.leases.lease;
     settle(target, leases, Settlement::Ack, configure, output, messages).await
 }
@@ -31,7 +31,7 @@ pub(crate) async fn fail(
     output: &mut Output,
     messages: &Messages,
 ) -> Result<Status, Failure> {
-    let configure = |config: &mut Config| config.failed = log(fail.max_failed_length);
+    let configure = |config: &mut Config| fail.log.apply(config);
     let leases = &fail.leases.lease;
     settle(
         target,

@@ -1,7 +1,6 @@
 //! `work`: a command for each message.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use leaseline::{Consumer, Delivery, Handled, Progress, Queue};
 use serde_json::json;
@@ -14,7 +13,7 @@ use crate::messages::Messages;
 use crate::output::Output;
 use crate::signals::{Signals, Stop};
 use crate::status::Status;
-use crate::target::{Target, log};
+use crate::target::Target;
 use crate::{progress, warnings};
 
 /// Why the commands could not be run, if that is so.
@@ -33,8 +32,8 @@ pub(crate) async fn run(
             target.queue(),
             |config| {
                 work.leasing.apply(config);
-                config.completed = log(work.max_completed_length);
-                config.failed = log(work.max_failed_length);
+                work.completed.apply(config);
+                work.failed.apply(config);
             },
             messages,
         )
@@ -120,16 +119,10 @@ pub(crate) async fn run(
 fn consumer(queue: &Queue, work: &Work) -> Consumer {
     queue
         .consumer()
-        .concurrency(work.concurrency.into())
-        .heartbeat(heartbeat(queue, work))
+        .concurrency(work.concurrency.unwrap_or(1).into())
+        .heartbeat(work.heartbeat.interval(queue.config()))
         .until_empty(work.until_empty)
         .limit(work.limit)
-}
-
-/// The interval that was asked for, or a third of the visibility timeout.
-fn heartbeat(queue: &Queue, work: &Work) -> Option<Duration> {
-    let timeout = queue.config().visibility_timeout_ms?;
-    Some(work.heartbeat.unwrap_or(Duration::from_millis(timeout) / 3))
 }
 
 /// Runs the command for a message. If it could not be run, that says nothing about the message,

@@ -75,6 +75,80 @@ engines! {
 }
 
 #[test]
+fn json_is_stored_in_one_form() {
+    let stage = Stage::new("component");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "{\n  \"n\": 1E16\n}\n").unwrap();
+    let arguments = ["publish", "--json-payload", r#"{"b":1,"a":"é"}"#, "--file"];
+    stage
+        .run(
+            arguments
+                .map(OsStr::new)
+                .into_iter()
+                .chain([file.as_os_str()]),
+        )
+        .ok();
+    let lines = "{\"x\":1,\"x\":2}\n{}\n".as_bytes();
+    stage
+        .run_with(["publish", "--json-payload", "--lines", "-"], lines)
+        .ok();
+    assert_eq!(
+        payloads(&stage),
+        [
+            r#"{"a": "\u00e9", "b": 1}"#,
+            r#"{"n": 1e+16}"#,
+            r#"{"x": 2}"#,
+            "{}"
+        ]
+    );
+}
+
+#[test]
+fn json_that_is_none_is_refused_and_says_where() {
+    let stage = Stage::new("native");
+    let publish = |input: &[u8]| {
+        let arguments = [
+            "publish",
+            "--json-payload",
+            "--max-payload-depth",
+            "1",
+            "--lines",
+            "-",
+        ];
+        stage.run_with(arguments, input)
+    };
+    for (input, status, text) in [
+        (
+            &b"{}\n{a}\n"[..],
+            2,
+            "first line 2: the payload is not JSON",
+        ),
+        (
+            b"{}\n[]\n",
+            2,
+            "first line 2: the JSON payload is not an object",
+        ),
+        (
+            b"{}\n{\"a\":[1]}\n",
+            1,
+            "first line 2: the JSON payload has depth 2 at message['a'][0]",
+        ),
+        (
+            b"{}\n{\"a\":\"\xff\"}\n{}\n",
+            2,
+            "line 2 is not JSON, which is UTF-8",
+        ),
+    ] {
+        let finished = publish(input).ends(status);
+        assert!(finished.error().contains(text), "{finished:?}");
+        assert!(finished.text().starts_with("published 1, "), "{finished:?}");
+    }
+    // Each time the good line before it was published, and nothing else.
+    assert_eq!(payloads(&stage), ["{}"; 4]);
+}
+
+#[test]
 fn people_see_one_line_for_each_message() {
     let stage = Stage::new("native");
     let finished = stage.run(["publish", "a", "b"]).ok();

@@ -107,8 +107,10 @@ impl Stage {
 /// The command, without the environment of whoever runs the tests.
 pub(crate) fn leaseline<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leaseline"));
-    for name in ["LEASELINE_REDIS", "LEASELINE_QUEUE", "LEASELINE_COMPONENT"] {
-        command.env_remove(name);
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"LEASELINE_") {
+            command.env_remove(name);
+        }
     }
     command.args(arguments);
     command

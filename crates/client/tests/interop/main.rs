@@ -47,7 +47,9 @@ macro_rules! cases {
 
 cases! {
     envelopes:
-        envelopes_are_the_same_bytes;
+        envelopes_are_the_same_bytes
+        json_is_the_same_text
+        json_has_the_same_limits;
     duplicates:
         deduplication_keys_are_the_same
         duplicates_are_refused_across;

@@ -39,6 +39,13 @@ class Peer:
         self.deduplication_key = key
         return self.queue.publish(message)
 
+    def publish_json(self, text):
+        """Publishes what a text of JSON says; the error's name if it is refused."""
+        try:
+            return self.publish(json.loads(text))
+        except (ValueError, TypeError) as error:
+            return type(error).__name__
+
     def envelope(self, id, payload):
         """The bytes that `publish` would store under this id."""
         minted = unittest.mock.Mock(hex=id)

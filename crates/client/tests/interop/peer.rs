@@ -49,6 +49,15 @@ impl Peer {
             .is_true()
     }
 
+    /// Publishes the mapping that a text of JSON says; the error is the name of the original's.
+    pub(crate) fn publish_json(&mut self, text: &str) -> Result<(), String> {
+        match self.ask(json!({"do": "publish_json", "text": text})).result {
+            Value::Bool(true) => Ok(()),
+            Value::String(error) => Err(error),
+            other => panic!("{text}: {other}"),
+        }
+    }
+
     /// Publishes under a deduplication key.
     pub(crate) fn publish_once(&mut self, message: &str, key: &str) -> bool {
         self.ask(json!({"do": "publish", "message": message, "key": key}))

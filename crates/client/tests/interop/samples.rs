@@ -31,7 +31,7 @@ pub(crate) fn payloads() -> Vec<String> {
 /// Publishes texts in order and gives their ids.
 pub(crate) async fn publish(queue: &Queue, texts: &[&str]) -> Vec<String> {
     let outgoing = |text: &&str| Outgoing {
-        payload: text.as_bytes().to_vec(),
+        payload: (*text).into(),
         ..Outgoing::default()
     };
     let replies = queue

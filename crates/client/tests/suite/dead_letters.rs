@@ -29,7 +29,7 @@ suite! {
     async fn bytes_are_dead_lettered_as_they_are(world: World) {
         let queue = world.queue(|config| config.max_delivery_count = Some(1)).await;
         let raw = b"\xff\0\x1e\xfe".to_vec();
-        let message = leaseline::message::Outgoing { payload: raw.clone(), ..leaseline::message::Outgoing::default() };
+        let message = leaseline::message::Outgoing { payload: raw.clone().into(), ..leaseline::message::Outgoing::default() };
         queue.publish_all(vec![message]).await[0].outcome.clone().unwrap();
         world.redis(&["LPUSH", "q::pending", "\u{1e}RMQ1:{broken"]).await;
         assert_eq!(claim(&queue, 2).await.len(), 2);

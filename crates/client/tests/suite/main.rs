@@ -4,6 +4,8 @@ mod claiming;
 mod consuming;
 mod dead_letters;
 mod delaying;
+mod envelopes;
+mod json;
 mod lost_replies;
 mod operating;
 mod publishing;

@@ -24,7 +24,7 @@ suite! {
         let payloads: Vec<Vec<u8>> =
             vec![b"\xff\xfe\0raw".to_vec(), (0..=255).collect(), vec![], vec![0x1e; 70_000]];
         let messages = payloads.iter().map(|payload| Outgoing {
-            payload: payload.clone(),
+            payload: payload.clone().into(),
             ..Outgoing::default()
         });
         for reply in queue.publish_all(messages.collect()).await {

@@ -1,5 +1,6 @@
 //! Publishing: plain, deduplicated, delayed, and against a full queue.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,8 +12,9 @@ use crate::config::OverloadPolicy;
 use crate::envelope::{self, MAX_STORED_BYTES};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Operation, Outcome};
+use crate::json;
 use crate::key::Keys;
-use crate::message::{Outgoing, PublishOutcome, PublishReply};
+use crate::message::{Outgoing, Payload, PublishOutcome, PublishReply};
 use crate::reply;
 use crate::retry::below;
 use crate::script::{self, Invocation};
@@ -37,10 +39,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let mut outcomes: Vec<Option<Result<PublishOutcome, Error>>> = Vec::new();
         let mut accepted = Vec::new();
         for (at, message) in messages.iter().enumerate() {
-            match self
-                .check_outgoing(message)
-                .and_then(|()| self.publish_call(&ids[at], message))
-            {
+            match self.publish_call(&ids[at], message) {
                 Ok(call) => {
                     accepted.push((at, call));
                     outcomes.push(None);
@@ -94,30 +93,25 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         replies
     }
 
-    fn check_outgoing(&self, message: &Outgoing) -> Result<(), Error> {
-        if self.drained {
-            return Err(Error::new(
-                ErrorKind::Drained,
-                "the queue object is drained; open a new one to publish",
-            ));
-        }
-        if let Some(limit) = self.config.max_payload_bytes
-            && message.payload.len() as u64 > limit
-        {
-            return Err(Error::new(
+    /// The payload as it will be delivered, within its limits.
+    fn payload<'a>(&self, message: &'a Outgoing) -> Result<Cow<'a, [u8]>, Error> {
+        let payload = match &message.payload {
+            Payload::Bytes(bytes) => Cow::Borrowed(bytes.as_slice()),
+            Payload::Json(text) => json::canonical(text, self.config.max_payload_depth)?.into(),
+        };
+        match self.config.max_payload_bytes {
+            Some(limit) if payload.len() as u64 > limit => Err(Error::new(
                 ErrorKind::PayloadTooLarge,
                 format!(
                     "the payload has {} bytes and the limit is {limit}; publish a reference to it, or raise max_payload_bytes",
-                    message.payload.len()
+                    payload.len()
                 ),
-            ));
+            )),
+            _ => Ok(payload),
         }
-        if message.delay_ms > 0 {
-            self.check_delay(message.delay_ms)?;
-        }
-        let Some(key) = &message.deduplication_key else {
-            return Ok(());
-        };
+    }
+
+    fn check_deduplication(&self, key: &[u8]) -> Result<(), Error> {
         if key.is_empty() {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
@@ -133,14 +127,28 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         Ok(())
     }
 
-    /// The script call for one message, under a new operation id.
+    /// The script call for one message, under a new operation id. The checks have the order of the
+    /// original's.
     fn publish_call(&self, id: &str, message: &Outgoing) -> Result<Invocation<'static>, Error> {
-        let stored = envelope::encode(id, &message.payload).ok_or_else(|| {
+        if self.drained {
+            return Err(Error::new(
+                ErrorKind::Drained,
+                "the queue object is drained; open a new one to publish",
+            ));
+        }
+        let payload = self.payload(message)?;
+        if message.delay_ms > 0 {
+            self.check_delay(message.delay_ms)?;
+        }
+        if let Some(key) = &message.deduplication_key {
+            self.check_deduplication(key)?;
+        }
+        let stored = envelope::encode(id, &payload).ok_or_else(|| {
             Error::new(
                 ErrorKind::PayloadTooLarge,
                 format!(
                     "the payload has {} bytes, which stored and escaped is more than {MAX_STORED_BYTES}; publish a reference to it",
-                    message.payload.len()
+                    payload.len()
                 ),
             )
         })?;

@@ -16,6 +16,7 @@ pub(crate) fn config(from: types::Config) -> Config {
     config.completed = log(from.completed);
     config.failed = log(from.failed);
     config.max_payload_bytes = from.max_payload_bytes;
+    config.max_payload_depth = from.max_payload_depth;
     config.max_pending_length = from.max_pending_length;
     config.overload_policy = overload_policy(from.overload_policy);
     config.overload_block_timeout_ms = from.overload_block_timeout_ms;

@@ -19,6 +19,7 @@ fn kind(kind: ErrorKind) -> types::ErrorKind {
         ErrorKind::Configuration => types::ErrorKind::Configuration,
         ErrorKind::InvalidArgument => types::ErrorKind::InvalidArgument,
         ErrorKind::PayloadTooLarge => types::ErrorKind::PayloadTooLarge,
+        ErrorKind::PayloadTooDeep => types::ErrorKind::PayloadTooDeep,
         ErrorKind::MalformedMessage => types::ErrorKind::MalformedMessage,
         ErrorKind::Backpressure => types::ErrorKind::Backpressure,
         ErrorKind::Drained => types::ErrorKind::Drained,

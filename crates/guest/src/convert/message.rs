@@ -1,8 +1,8 @@
 //! Messages, leases and their outcomes, in both directions.
 
 use leaseline_core::message::{
-    Delivery, Lease, List, Outgoing, Peeked, PublishOutcome, PublishReply, ReleaseOutcome,
-    ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
+    Delivery, Lease, List, Outgoing, Payload, Peeked, PublishOutcome, PublishReply,
+    ReleaseOutcome, ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
 };
 
 use super::error;
@@ -10,7 +10,10 @@ use crate::bindings::types;
 
 pub(crate) fn outgoing(message: types::Outgoing) -> Outgoing {
     Outgoing {
-        payload: message.payload,
+        payload: match message.payload {
+            types::Payload::Bytes(bytes) => Payload::Bytes(bytes),
+            types::Payload::Json(text) => Payload::Json(text),
+        },
         deduplication_key: message.deduplication_key,
         delay_ms: message.delay_ms,
     }

@@ -18,6 +18,7 @@ pub(crate) fn config<'a>(redis: &'a str, from: &'a Config) -> types::Config<'a> 
         completed: log(from.completed),
         failed: log(from.failed),
         max_payload_bytes: from.max_payload_bytes,
+        max_payload_depth: from.max_payload_depth,
         max_pending_length: from.max_pending_length,
         overload_policy: overload_policy(from.overload_policy),
         overload_block_timeout_ms: from.overload_block_timeout_ms,

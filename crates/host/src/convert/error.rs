@@ -16,6 +16,7 @@ fn kind(kind: types::ErrorKind) -> ErrorKind {
         types::ErrorKind::Configuration => ErrorKind::Configuration,
         types::ErrorKind::InvalidArgument => ErrorKind::InvalidArgument,
         types::ErrorKind::PayloadTooLarge => ErrorKind::PayloadTooLarge,
+        types::ErrorKind::PayloadTooDeep => ErrorKind::PayloadTooDeep,
         types::ErrorKind::MalformedMessage => ErrorKind::MalformedMessage,
         types::ErrorKind::Backpressure => ErrorKind::Backpressure,
         types::ErrorKind::Drained => ErrorKind::Drained,

@@ -1,8 +1,8 @@
 //! Messages and leases into the guest, and what became of them out of it.
 
 use leaseline_core::message::{
-    Delivery, Lease, List, Outgoing, Peeked, PublishOutcome, PublishReply, ReleaseOutcome,
-    ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
+    Delivery, Lease, List, Outgoing, Payload, Peeked, PublishOutcome, PublishReply,
+    ReleaseOutcome, ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
 };
 
 use super::error::error;
@@ -10,7 +10,10 @@ use crate::bindings::exports::leaseline::queue::queue as types;
 
 pub(crate) fn outgoing(message: &Outgoing) -> types::Outgoing<'_> {
     types::Outgoing {
-        payload: &message.payload,
+        payload: match &message.payload {
+            Payload::Bytes(bytes) => types::Payload::Bytes(bytes),
+            Payload::Json(text) => types::Payload::Json(text),
+        },
         deduplication_key: message.deduplication_key.as_deref(),
         delay_ms: message.delay_ms,
     }

@@ -10,7 +10,7 @@ use leaseline_wasmtime::{
 };
 
 pub(crate) use leaseline_core::Config;
-use leaseline_core::message::Outgoing;
+use leaseline_core::message::{Outgoing, Payload};
 
 /// The component, compiled once for all tests of a process.
 pub(crate) fn runtime() -> Runtime {
@@ -35,7 +35,7 @@ pub(crate) async fn open(redis: impl Redis + 'static, limits: Limits) -> QueueIn
 
 pub(crate) fn message(payload: impl Into<Vec<u8>>) -> Outgoing {
     Outgoing {
-        payload: payload.into(),
+        payload: Payload::Bytes(payload.into()),
         ..Outgoing::default()
     }
 }

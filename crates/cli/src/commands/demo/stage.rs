@@ -9,8 +9,9 @@ use leaseline::embedded::Embedded;
 use leaseline::{Config, Connection, Error, Queue};
 
 use super::lost_reply::LosesReply;
+use crate::duration::milliseconds;
 use crate::failure::Failure;
-use crate::target::{Target, milliseconds};
+use crate::target::Target;
 
 /// Claims of one message before it is dead-lettered.
 pub(super) const MAX_DELIVERIES: u32 = 2;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use leaseline::message::{Outgoing, PublishReply};
-use leaseline::{Error, Queue};
+use leaseline::message::{Outgoing, Payload, PublishReply};
+use leaseline::{Error, ErrorKind, Queue};
 
 use super::tally::{Kind, Tally};
 use crate::failure::Failure;
@@ -43,6 +43,8 @@ pub(super) struct Publisher<'a> {
     batch_size: usize,
     deduplication_key: Option<Vec<u8>>,
     delay_ms: u64,
+    /// Payloads are JSON objects.
+    json: bool,
     /// Count instead of printing each message.
     summary: bool,
     batch: Vec<Outgoing>,
@@ -59,6 +61,7 @@ impl<'a> Publisher<'a> {
             batch_size,
             deduplication_key: None,
             delay_ms: 0,
+            json: false,
             summary: false,
             batch: Vec::new(),
             origins: Vec::new(),
@@ -77,6 +80,11 @@ impl<'a> Publisher<'a> {
         self.delay_ms = delay_ms;
     }
 
+    /// The following payloads are JSON objects.
+    pub(super) fn expect_json(&mut self) {
+        self.json = true;
+    }
+
     /// From now on messages are counted for people, and not printed.
     pub(super) fn summarize(&mut self) {
         self.summary = true;
@@ -84,10 +92,19 @@ impl<'a> Publisher<'a> {
 
     /// Adds a message, and sends the batch that it fills.
     pub(super) async fn push(&mut self, payload: Vec<u8>, origin: Origin) -> Result<(), Failure> {
-        if self.bytes + payload.len() > MAX_BATCH_BYTES {
+        let length = payload.len();
+        let payload = if self.json {
+            match String::from_utf8(payload) {
+                Ok(text) => Payload::Json(text),
+                Err(_) => return self.refuse(origin).await,
+            }
+        } else {
+            Payload::Bytes(payload)
+        };
+        if self.bytes + length > MAX_BATCH_BYTES {
             self.flush().await?;
         }
-        self.bytes += payload.len();
+        self.bytes += length;
         self.origins.push(origin);
         self.batch.push(Outgoing {
             payload,
@@ -98,6 +115,17 @@ impl<'a> Publisher<'a> {
             self.flush().await?;
         }
         Ok(())
+    }
+
+    /// Ends with a payload that is no text. What came before it is published, as it would have been
+    /// one by one.
+    async fn refuse(&mut self, origin: Origin) -> Result<(), Failure> {
+        self.flush().await?;
+        self.report()?;
+        let message = format!(
+            "{origin} is not JSON, which is UTF-8; correct it, or publish it without --json-payload; nothing from it on was sent"
+        );
+        Err(Error::new(ErrorKind::InvalidArgument, message).into())
     }
 
     /// Sends what was gathered; more may follow.
