@@ -3,8 +3,10 @@
 mod claiming;
 mod consuming;
 mod dead_letters;
+mod draining;
 mod lost_replies;
 mod operating;
 mod publishing;
 mod settling;
+mod waking;
 mod world;
