@@ -49,6 +49,7 @@ impl Queue {
             }
         });
         let mut call: Option<Call> = None;
+        let mut failure: Option<Error> = None;
         loop {
             let claimed = self.pool.claim(max).await;
             let found = claimed.as_ref().is_ok_and(|claimed| !claimed.is_empty());
@@ -56,19 +57,23 @@ impl Queue {
                 call.answer(found);
             }
             match claimed {
-                Ok(_) if !found => {}
+                Ok(_) if !found => failure = None,
                 Err(error) if passes(&error) => {
-                    tracing::warn!(%error, "a claim failed and is tried again");
-                    tokio::select! {
-                        () = &mut over => return Err(error),
-                        () = tokio::time::sleep(FAILURE_PAUSE) => continue,
+                    // Once more soon. If that fails too, one at a time: a whole process that asks
+                    // again and again is the last thing a server in trouble needs.
+                    if failure.replace(error.clone()).is_none() {
+                        tracing::warn!(%error, "a claim failed and is tried again");
+                        tokio::select! {
+                            () = &mut over => return Err(error),
+                            () = tokio::time::sleep(FAILURE_PAUSE) => continue,
+                        }
                     }
                 }
                 claimed => return claimed.map(Some),
             }
             match self.idle.sleep(&mut over).await {
                 Awake::Called(by) => call = Some(by),
-                Awake::Over => return Ok(None),
+                Awake::Over => return failure.map_or(Ok(None), Err),
             }
         }
     }
