@@ -1,8 +1,8 @@
 //! Waking consumers that sleep because their queue is empty.
 //!
 //! All sleepers of a queue, on all queue objects of the process that have the same address, share
-//! one [`Bell`] (one for each runtime, because a runtime that nobody drives must not stop the
-//! sleepers of another one). While anybody sleeps, a task waits for messages on a connection of its own; when
+//! one [`Bell`]. (One for each runtime: a runtime that nobody drives must not stop the sleepers of
+//! another one.) While anybody sleeps, a task waits for messages on a connection of its own; when
 //! there is something, it wakes one sleeper, learns whether that one claimed anything, and waits
 //! again. So a push wakes one sleeper, the next one only while messages are left, and an idle
 //! process costs the same however many of its consumers sleep.

@@ -13,8 +13,10 @@ mod watch;
 pub use pace::{Pace, Step};
 pub use watch::{Outlook, Watch};
 
-/// The longest sleep without a look at the queue: what a wake-up that gets lost can cost.
-pub const LONGEST_SLEEP_MS: u64 = 4_000;
+/// The longest sleep without a look at the queue: what a wake-up that gets lost can cost, and how
+/// late a message can be that came due by a change made during the sleep. A round of an idle queue
+/// is three commands: a question, a wait and a claim.
+pub const LONGEST_SLEEP_MS: u64 = 2_000;
 
 /// The pause between looks where nothing wakes: two claims a second.
 pub const POLL_INTERVAL_MS: u64 = 500;

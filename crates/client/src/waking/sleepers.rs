@@ -8,6 +8,10 @@ use tokio::sync::{oneshot, watch};
 
 use super::lock;
 
+/// How long a sleeper that was woken may take to claim before the next one is woken too: its future
+/// may not be driven just now.
+const ANSWER_TIME: Duration = Duration::from_secs(1);
+
 /// A call to claim. Whoever gets it says what came of it; dropping it passes it on.
 pub(crate) struct Call(oneshot::Sender<bool>);
 
@@ -72,7 +76,7 @@ impl Sleepers {
         (place, unattended)
     }
 
-    /// Wakes the first sleeper, or the next one if it does not claim. Whether its claim found
+    /// Wakes the first sleeper, or the next one if it does not claim soon. Whether its claim found
     /// messages; nothing if nobody claimed.
     pub(super) async fn wake_one(&self) -> Option<bool> {
         loop {
@@ -84,7 +88,7 @@ impl Sleepers {
                 first
             };
             if first.send(call).is_ok()
-                && let Ok(found) = answered.await
+                && let Ok(Ok(found)) = tokio::time::timeout(ANSWER_TIME, answered).await
             {
                 return Some(found);
             }

@@ -16,7 +16,7 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// Serves the sleepers until there are none.
 pub(super) async fn attend(bell: Arc<Bell>) {
-    // Also if the runtime ends: sleepers on another one then start a waiter there.
+    // Whoever came in the last moment starts the next waiter.
     let _attended = Attended(&bell);
     tokio::select! {
         () = bell.sleepers.none_for(LINGER) => {}

@@ -194,6 +194,20 @@ suite! {
         assert_eq!(payloads(&stays.await.unwrap()), ["raw"]);
     }
 
+    async fn a_sleeper_that_nobody_drives_does_not_hold_up_the_others(world: World) {
+        let notes = Notes::new(&world).await;
+        let queue = notes.queue(|_| ()).await;
+        let mut left_alone = Box::pin(queue.claim(1, FOR_EVER));
+        tokio::select! {
+            claimed = &mut left_alone => panic!("{claimed:?}"),
+            () = notes.sent.until("it sleeps", Sent::ends_with_a_wait) => {}
+        }
+        let driven = notes.sleeper(&queue).await;
+        world.redis(&["LPUSH", "q::pending", "raw"]).await;
+        assert_eq!(payloads(&driven.await.unwrap()), ["raw"]);
+        drop(left_alone);
+    }
+
     async fn an_idle_process_costs_less_than_two_commands_a_second(world: World) {
         let notes = Notes::new(&world).await;
         let (queue, other) = (notes.queue(|_| ()).await, notes.queue(|_| ()).await);

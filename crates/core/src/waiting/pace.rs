@@ -173,10 +173,10 @@ mod tests {
         for (due, step) in [
             (0, Step::Pause(0)),
             (1, Step::Block(1)),
-            (3_999, Step::Block(3_999)),
-            (4_000, Step::Block(4_000)),
+            (1_999, Step::Block(1_999)),
+            (2_000, Step::Block(2_000)),
             // Far away, or a clock that was set back.
-            (u64::MAX, Step::Block(4_000)),
+            (u64::MAX, Step::Block(2_000)),
         ] {
             assert_eq!(Pace::default().step(&due_in(due)), step);
         }
@@ -185,8 +185,8 @@ mod tests {
     #[test]
     fn messages_that_cannot_be_claimed_do_not_make_it_spin() {
         let mut pace = Pace::default();
-        let steps = fruitless_rounds(&mut pace, &pending(), true, 11);
-        let pauses = [25, 50, 100, 200, 400, 800, 1_600, 3_200, 4_000, 4_000];
+        let steps = fruitless_rounds(&mut pace, &pending(), true, 10);
+        let pauses = [25, 50, 100, 200, 400, 800, 1_600, 2_000, 2_000];
         assert_eq!(steps[0], Step::Block(LONGEST_SLEEP_MS));
         assert_eq!(steps[1..], pauses.map(Step::Pause));
         pace.claimed(true);
@@ -197,7 +197,7 @@ mod tests {
     fn a_lease_that_does_not_come_back_does_not_make_it_spin() {
         let mut pace = Pace::default();
         let steps = fruitless_rounds(&mut pace, &due_in(0), false, 10);
-        let waits = [25, 50, 100, 200, 400, 800, 1_600, 3_200, 4_000];
+        let waits = [25, 50, 100, 200, 400, 800, 1_600, 2_000, 2_000];
         assert_eq!(steps[0], Step::Pause(0));
         assert_eq!(steps[1..], waits.map(Step::Block));
     }
