@@ -267,6 +267,14 @@ pub(crate) struct Work {
     #[command(flatten)]
     pub(crate) leasing: Leasing,
 
+    /// After SIGTERM or SIGINT, how long running commands may take [default: as long as they do]
+    ///
+    /// Commands that still run then are ended by SIGTERM, their messages stay under their leases,
+    /// and the exit status is 1. It is 0 if all commands ended by themselves. A second signal does
+    /// not wait.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) drain_timeout: Option<Duration>,
+
     /// End when nothing is pending and nothing runs here; leases of others do not count, and neither
     /// do messages that are delayed
     #[arg(long)]

@@ -1,7 +1,9 @@
-//! SIGTERM and SIGINT: the first one drains, the second one ends the process.
+//! SIGTERM and SIGINT: the first one drains, for as long as it may, the second one ends the
+//! process.
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
@@ -53,25 +55,48 @@ impl Signals {
         }
     }
 
-    /// At the first signal requests the stop; at the second runs `abandon`, says how messages are
-    /// `left` and exits at once.
-    pub(crate) fn drive(
-        mut self,
-        stop: Stop,
-        messages: Messages,
-        left: &'static str,
-        abandon: impl FnOnce() + Send + 'static,
-    ) {
+    /// At the first signal requests `stop`, and `overdue` when the time for running commands is
+    /// over; at the second runs `abandon`, says how messages are `left` and exits at once.
+    pub(crate) fn drive(mut self, drain: Drain, abandon: impl FnOnce() + Send + 'static) {
         tokio::spawn(async move {
             self.next().await;
-            messages.note("stopping: no more claims, running commands may finish; another signal ends this at once");
-            stop.request();
-            self.next().await;
+            drain.messages.note("stopping: no more claims, running commands may finish; another signal ends this at once");
+            drain.stop.request();
+            tokio::select! {
+                () = self.next() => {}
+                () = drain.over() => {
+                    drain.overdue.request();
+                    self.next().await;
+                }
+            }
             abandon();
-            messages.note(&format!(
-                "stopped at once: messages whose commands ran are {left}"
+            drain.messages.note(&format!(
+                "stopped at once: messages whose commands ran are {}",
+                drain.left
             ));
             std::process::exit(Status::Failed.code().into());
         });
+    }
+}
+
+/// How a worker ends after a signal.
+pub(crate) struct Drain {
+    /// No more claims.
+    pub(crate) stop: Stop,
+    /// Running commands had their time.
+    pub(crate) overdue: Stop,
+    /// That time; absent: as long as they take.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) messages: Messages,
+    /// What becomes of messages whose commands are ended, in words.
+    pub(crate) left: &'static str,
+}
+
+impl Drain {
+    async fn over(&self) {
+        match self.timeout {
+            Some(timeout) => tokio::time::sleep(timeout).await,
+            None => std::future::pending().await,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use leaseline_core::waiting::Watch;
 use leaseline_core::{Config, Error};
 
 use crate::connection::{Connection, EMBEDDED};
@@ -96,10 +97,11 @@ impl Builder {
             Address::Url(url) => Connection::open(&url).await?,
             Address::Connection(connection) => connection,
         };
+        let idle = connection.idle(Watch::new(&self.config));
         let opener =
             Opener::new(self.engine, self.component, self.config.clone(), connection).await?;
         let pool = Pool::new(opener);
         pool.warm().await?;
-        Ok(Queue::new(pool, self.config))
+        Ok(Queue::new(pool, idle, self.config))
     }
 }

@@ -1,22 +1,48 @@
 //! A Redis capability of any kind, shared by everything that is opened on it.
 
+use std::fmt;
+use std::sync::Arc;
+
 use leaseline_core::capability::{PipelineReply, Redis, Reply};
+use leaseline_core::waiting::Watch;
 use leaseline_core::{Error, ErrorKind};
 use leaseline_redis::{Connector, OpenError};
 
 use crate::embedded::Embedded;
+use crate::waking::{Idle, Waking};
 
 /// The URL of the in-process model.
 pub const EMBEDDED: &str = "embedded:";
 
+/// What `CLIENT LIST` shows for a connection on which a process waits for messages.
+const WAITER_NAME: &str = "leaseline-waiter";
+
 /// A Redis that queues are opened on. Clones share it.
-#[derive(Clone, Debug)]
-pub struct Connection(leaseline_wasmtime::Connection);
+#[derive(Clone)]
+pub struct Connection {
+    redis: leaseline_wasmtime::Connection,
+    waking: Arc<Waking>,
+}
 
 impl Connection {
-    /// Wraps a capability: one's own, or one that a test puts in between.
+    /// Wraps a capability: one's own, or one that a test puts in between. Consumers that sleep on it
+    /// poll twice a second; [`waking`](Self::waking) changes that.
     pub fn new(redis: impl Redis + 'static) -> Self {
-        Self(leaseline_wasmtime::Connection::new(redis))
+        Self {
+            redis: leaseline_wasmtime::Connection::new(redis),
+            waking: Waking::new(None),
+        }
+    }
+
+    /// Lets consumers sleep until there is a message. `open` makes a connection to the same Redis
+    /// that allows commands that block, such as [`leaseline_redis::Dedicated`]; it is called once
+    /// for each queue on which somebody sleeps, and connects at the first command.
+    pub fn waking<R: Redis + 'static>(self, open: impl Fn() -> R + Send + Sync + 'static) -> Self {
+        let open = move || leaseline_wasmtime::Connection::new(open());
+        Self {
+            redis: self.redis,
+            waking: Waking::new(Some(Box::new(open))),
+        }
     }
 
     /// Connects to `redis://`, `rediss://` or `redis+unix://`, or makes an `embedded:` model whose
@@ -29,10 +55,21 @@ impl Connection {
     /// credentials or the connection. No message contains a password.
     pub async fn open(url: &str) -> Result<Self, Error> {
         if url == EMBEDDED {
-            return Ok(Self::new(Embedded::new()));
+            return Ok(Embedded::new().into());
         }
         let connector = Connector::new(url).map_err(open_error)?;
-        Ok(Self::new(connector.open().await.map_err(open_error)?))
+        let redis = connector.clone().open().await.map_err(open_error)?;
+        let open =
+            move || leaseline_wasmtime::Connection::new(connector.clone().dedicated(WAITER_NAME));
+        Ok(Self {
+            redis: leaseline_wasmtime::Connection::new(redis),
+            waking: Waking::shared(url, Box::new(open)),
+        })
+    }
+
+    /// How consumers of these keys sleep.
+    pub(crate) fn idle(&self, watch: Watch) -> Idle {
+        Idle::new(Arc::clone(&self.waking), watch)
     }
 }
 
@@ -59,12 +96,24 @@ fn open_error(error: OpenError) -> Error {
     }
 }
 
+impl From<Embedded> for Connection {
+    fn from(model: Embedded) -> Self {
+        Self::new(model.clone()).waking(move || model.dedicated())
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Connection").field(&self.redis).finish()
+    }
+}
+
 impl Redis for Connection {
     async fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> Reply {
-        self.0.execute(argv, timeout_ms).await
+        self.redis.execute(argv, timeout_ms).await
     }
 
     async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
-        self.0.pipeline(commands, timeout_ms).await
+        self.redis.pipeline(commands, timeout_ms).await
     }
 }

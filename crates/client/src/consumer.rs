@@ -1,24 +1,18 @@
 //! Running handlers over a queue.
 
 use std::future::{Future, pending, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use leaseline_core::{Error, ErrorKind, MAX_CLAIM, Retry};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
+use crate::claiming::FAILURE_PAUSE;
 use crate::delivery::Delivery;
 use crate::handling::{Ended, Handled, handle};
 use crate::queue::Queue;
-
-/// How long a claim waits before the consumer looks whether it should stop. A claim is never cut
-/// short: what it has taken would wait for its lease to expire.
-const CLAIM_WAIT: Duration = Duration::from_secs(1);
-
-/// The pause after a claim that failed in a way that may pass.
-const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 
 /// What a consumer has done so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +33,35 @@ pub struct Progress {
     pub in_flight: u64,
 }
 
-type Stop = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// The request to stop, which may be asked for again once it was made.
+struct Stop {
+    request: Pin<Box<dyn Future<Output = ()> + Send>>,
+    made: bool,
+}
+
+impl Stop {
+    fn new(request: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self {
+            request: Box::pin(request),
+            made: false,
+        }
+    }
+
+    /// Waits for it.
+    async fn requested(&mut self) {
+        if !self.made {
+            self.request.as_mut().await;
+            self.made = true;
+        }
+    }
+
+    /// Whether it was made by now.
+    async fn is_requested(&mut self) -> bool {
+        let mut requested = pin!(self.requested());
+        poll_fn(|context| Poll::Ready(requested.as_mut().poll(context).is_ready())).await
+    }
+}
+
 type Observer = Box<dyn Fn(&Progress) + Send>;
 
 /// Claims messages and runs a handler for each.
@@ -64,7 +86,7 @@ impl Consumer {
             heartbeat: None,
             until_empty: false,
             limit: None,
-            stop: Box::pin(pending()),
+            stop: Stop::new(pending()),
             observer: Box::new(|_| ()),
         }
     }
@@ -97,7 +119,7 @@ impl Consumer {
 
     /// Stops claiming when this future is ready; running handlers finish and are settled.
     pub fn stop_when(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.stop = Box::pin(stop);
+        self.stop = Stop::new(stop);
         self
     }
 
@@ -107,7 +129,8 @@ impl Consumer {
         self
     }
 
-    /// Runs until the queue is empty, the limit is reached or the stop future is ready.
+    /// Runs until the queue is empty, the limit is reached, the stop future is ready or the queue
+    /// object is drained.
     ///
     /// # Errors
     ///
@@ -120,83 +143,73 @@ impl Consumer {
     {
         self.check()?;
         let handler = Arc::new(handler);
-        let mut running = JoinSet::new();
-        let mut progress = Progress::default();
-        let mut claimed: u64 = 0;
+        let mut running = Running {
+            handlers: JoinSet::new(),
+            progress: Progress::default(),
+            observer: self.observer,
+        };
+        let mut left = self.limit.unwrap_or(u64::MAX);
         let ended = loop {
-            while let Some(joined) = running.try_join_next() {
-                self.count(&mut progress, joined.unwrap_or(Ended::Unsettled));
+            running.count_finished();
+            if left == 0 || self.stop.is_requested().await || self.queue.is_drained() {
+                break Ok(());
             }
-            let left = self.limit.map_or(u64::MAX, |limit| limit - claimed);
-            let free = self.concurrency - running.len();
+            let free = self.concurrency - running.handlers.len();
             let max = u32::try_from(left.min(free as u64))
                 .unwrap_or(MAX_CLAIM)
                 .min(MAX_CLAIM);
-            if left == 0 {
-                break Ok(());
-            }
             if max == 0 {
-                tokio::select! {
-                    joined = running.join_next() => {
-                        if let Some(joined) = joined {
-                            self.count(&mut progress, joined.unwrap_or(Ended::Unsettled));
-                        }
-                    }
-                    () = &mut self.stop => break Ok(()),
-                }
+                running.until_one_ends(self.stop.requested()).await;
                 continue;
             }
-            if is_ready(&mut self.stop).await {
-                break Ok(());
-            }
-            let wait = if self.until_empty {
-                Duration::ZERO
+            let claimed = if self.until_empty {
+                self.queue.claim(max, Duration::ZERO).await.map(Some)
             } else {
-                CLAIM_WAIT
+                let claim = self.queue.claim_until(max, self.stop.requested());
+                running.count_until(claim).await
             };
-            match self.queue.claim(max, wait).await {
-                Ok(deliveries) if deliveries.is_empty() => {
-                    if self.until_empty {
-                        let Some(joined) = running.join_next().await else {
-                            break Ok(());
-                        };
-                        self.count(&mut progress, joined.unwrap_or(Ended::Unsettled));
+            match claimed {
+                Ok(None) => {}
+                Ok(Some(deliveries)) if deliveries.is_empty() => {
+                    if running.handlers.is_empty() {
+                        break Ok(());
                     }
+                    running.until_one_ends(pending()).await;
                 }
-                Ok(deliveries) => {
+                Ok(Some(deliveries)) => {
+                    left -= deliveries.len() as u64;
                     for message in deliveries {
-                        claimed += 1;
                         match Delivery::new(self.queue.clone(), message) {
                             Ok(delivery) => {
-                                progress.in_flight += 1;
+                                running.progress.in_flight += 1;
                                 let heartbeat = self.heartbeat;
                                 let handler = Arc::clone(&handler);
-                                running.spawn(async move {
+                                running.handlers.spawn(async move {
                                     handle(&*handler, Arc::new(delivery), heartbeat).await
                                 });
                             }
                             Err(error) => {
                                 tracing::warn!(%error, "a claimed message cannot be read");
-                                progress.unsettled += 1;
+                                running.progress.unsettled += 1;
                             }
                         }
                     }
-                    (self.observer)(&progress);
+                    (running.observer)(&running.progress);
                 }
                 Err(error) if error.retry == Retry::No => break Err(error),
                 Err(error) => {
                     tracing::warn!(%error, "a claim failed and is tried again");
                     tokio::select! {
                         () = tokio::time::sleep(FAILURE_PAUSE) => {}
-                        () = &mut self.stop => break Ok(()),
+                        () = self.stop.requested() => {}
                     }
                 }
             }
         };
-        while let Some(joined) = running.join_next().await {
-            self.count(&mut progress, joined.unwrap_or(Ended::Unsettled));
+        while !running.handlers.is_empty() {
+            running.until_one_ends(pending()).await;
         }
-        ended.map(|()| progress)
+        ended.map(|()| running.progress)
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -225,10 +238,46 @@ impl Consumer {
         }
         Ok(())
     }
+}
 
-    fn count(&self, progress: &mut Progress, ended: Ended) {
+/// The handlers that run, and what has become of the others.
+struct Running {
+    handlers: JoinSet<Ended>,
+    progress: Progress,
+    observer: Observer,
+}
+
+impl Running {
+    /// Waits until a handler ends, or until `over`.
+    async fn until_one_ends(&mut self, over: impl Future<Output = ()>) {
+        tokio::select! {
+            Some(joined) = self.handlers.join_next() => self.count(joined),
+            () = over => {}
+        }
+    }
+
+    /// Waits for `work` and counts the handlers that end meanwhile.
+    async fn count_until<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                Some(joined) = self.handlers.join_next() => self.count(joined),
+            }
+        }
+    }
+
+    fn count_finished(&mut self) {
+        while let Some(joined) = self.handlers.try_join_next() {
+            self.count(joined);
+        }
+    }
+
+    fn count(&mut self, joined: Result<Ended, JoinError>) {
+        let progress = &mut self.progress;
         progress.in_flight -= 1;
-        match ended {
+        // One that panicked settled nothing.
+        match joined.unwrap_or(Ended::Unsettled) {
             Ended::Acked => progress.acked += 1,
             Ended::Failed => progress.failed += 1,
             Ended::Released => progress.released += 1,
@@ -237,9 +286,4 @@ impl Consumer {
         }
         (self.observer)(progress);
     }
-}
-
-/// Whether the future is ready now.
-async fn is_ready(future: &mut Stop) -> bool {
-    poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await
 }

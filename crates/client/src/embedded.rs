@@ -1,15 +1,39 @@
 //! The Redis of `embedded:`: the in-process model behind the capability.
 
+mod dedicated;
+
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use leaseline_core::capability::{PipelineReply, Redis, RedisError, Reply, ServerError, Value};
-use leaseline_redis_model::{self as model, Clock, Options, Profile, Server};
+use leaseline_redis_model::{self as model, ClientId, Clock, Options, Profile, Server};
+use tokio::sync::oneshot;
+
+pub use dedicated::Dedicated;
 
 /// A Redis in this process. Clones share it; its contents end with the last one.
 #[derive(Clone)]
 pub struct Embedded {
-    server: Arc<Mutex<Server>>,
+    model: Arc<Mutex<Model>>,
+}
+
+struct Model {
+    server: Server,
+    /// Who waits for an answer.
+    waits: HashMap<ClientId, oneshot::Sender<model::Reply>>,
+}
+
+impl Model {
+    /// Hands out what clients got.
+    fn deliver(&mut self) {
+        for (client, reply) in self.server.take_replies() {
+            if let Some(answer) = self.waits.remove(&client) {
+                // Whoever waited may have gone away.
+                let _ = answer.send(reply);
+            }
+        }
+    }
 }
 
 impl Embedded {
@@ -31,17 +55,50 @@ impl Embedded {
             clock,
         };
         Self {
-            server: Arc::new(Mutex::new(Server::new(options))),
+            model: Arc::new(Mutex::new(Model {
+                server: Server::new(options),
+                waits: HashMap::new(),
+            })),
         }
     }
 
     /// Moves a still clock.
     pub fn advance(&self, duration: Duration) {
-        self.lock().advance(duration);
+        let mut model = self.lock();
+        model.server.advance(duration);
+        model.deliver();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Server> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A connection to the same model on which commands may block.
+    pub fn dedicated(&self) -> Dedicated {
+        Dedicated::new(self.clone())
+    }
+
+    fn run(&self, argv: &[&[u8]]) -> model::Reply {
+        let mut model = self.lock();
+        let reply = model.server.execute(argv);
+        model.deliver();
+        reply
+    }
+
+    /// The time until the first wait ends, at least a moment: the model's clock may stand still.
+    fn until_next_deadline(&self) -> Duration {
+        let model = self.lock();
+        let now_ms = model.server.time_us() / 1_000;
+        let deadline_ms = model.server.next_deadline_ms();
+        let deadline_ms = deadline_ms.and_then(|deadline| u64::try_from(deadline).ok());
+        let ms = deadline_ms.unwrap_or(u64::MAX).saturating_sub(now_ms);
+        Duration::from_millis(ms).clamp(Duration::from_millis(1), Duration::from_secs(3_600))
+    }
+
+    fn give_up_late_waits(&self) {
+        let mut model = self.lock();
+        model.server.give_up_late_waits();
+        model.deliver();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Model> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -59,13 +116,13 @@ impl std::fmt::Debug for Embedded {
 
 impl Redis for Embedded {
     async fn execute(&self, argv: &[&[u8]], _: u32) -> Reply {
-        flatten(self.lock().execute(argv))?.map_err(RedisError::Server)
+        flatten(self.run(argv))?.map_err(RedisError::Server)
     }
 
     async fn pipeline(&self, commands: &[&[&[u8]]], _: u32) -> PipelineReply {
         commands
             .iter()
-            .map(|argv| flatten(self.lock().execute(argv)))
+            .map(|argv| flatten(self.run(argv)))
             .collect()
     }
 }

@@ -32,6 +32,7 @@
 //! for each message, by server time. Stale acknowledgements are refused.
 
 mod builder;
+mod claiming;
 mod connection;
 mod consumer;
 mod delivery;
@@ -42,6 +43,7 @@ mod instance;
 mod outgoing;
 mod pool;
 mod queue;
+mod waking;
 
 pub use builder::Builder;
 pub use connection::{Connection, EMBEDDED};

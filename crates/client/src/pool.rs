@@ -8,23 +8,19 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{Delivery, Lease, RenewOutcome};
 use leaseline_core::{Error, ErrorKind};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 use crate::engine::Opener;
 use crate::instance::Instance;
 
 /// The most calls of one queue that run at once; further ones wait.
 const MAX_INSTANCES: usize = 64;
-
-/// The most claims among them.
-const MAX_CLAIMS: usize = 32;
 
 /// How long a drain waits before it looks again whether calls are still running.
 const DRAIN_PAUSE: Duration = Duration::from_millis(5);
@@ -37,10 +33,8 @@ pub(crate) struct Pool {
     opener: Opener,
     idle: Mutex<Vec<Instance>>,
     slots: Semaphore,
-    /// Claims wait for messages, so they may not take every slot.
-    claim_slots: Arc<Semaphore>,
     /// Publishes and claims are refused.
-    drained: AtomicBool,
+    drained: watch::Sender<bool>,
     /// Claims that an instance could not resolve, for whichever claims next.
     open_claims: Mutex<Vec<String>>,
     /// Claimed for callers that went away.
@@ -53,8 +47,7 @@ impl Pool {
             opener,
             idle: Mutex::default(),
             slots: Semaphore::new(MAX_INSTANCES),
-            claim_slots: Arc::new(Semaphore::new(MAX_CLAIMS)),
-            drained: AtomicBool::new(false),
+            drained: watch::Sender::new(false),
             open_claims: Mutex::default(),
             undelivered: Mutex::default(),
         })
@@ -117,23 +110,11 @@ impl Pool {
         Ok(())
     }
 
-    /// Claims on an instance, with the open claims of all others.
-    pub(crate) async fn claim(
-        self: &Arc<Self>,
-        max: u32,
-        wait: Duration,
-    ) -> Result<Vec<Delivery>, Error> {
+    /// Claims on an instance, with the open claims of all others. Does not wait for messages.
+    pub(crate) async fn claim(self: &Arc<Self>, max: u32) -> Result<Vec<Delivery>, Error> {
         let pool = Arc::clone(self);
-        let wait_ms = millis(wait);
-        let claims = Arc::clone(&self.claim_slots);
-        let slot = claims.acquire_owned().await.map_err(|_| closed())?;
         self.run(
-            move |instance| {
-                Box::pin(async move {
-                    let _slot = slot;
-                    pool.claim_on(instance, max, wait_ms).await
-                })
-            },
+            move |instance| Box::pin(async move { pool.claim_on(instance, max).await }),
             |pool, claimed| lock(&pool.undelivered).extend(claimed),
         )
         .await
@@ -141,12 +122,7 @@ impl Pool {
 
     /// Everything that a claim takes from the pool it takes here, in the task of the call, which
     /// nobody cuts short.
-    async fn claim_on(
-        &self,
-        instance: &mut Instance,
-        max: u32,
-        wait_ms: u64,
-    ) -> Result<Vec<Delivery>, Error> {
+    async fn claim_on(&self, instance: &mut Instance, max: u32) -> Result<Vec<Delivery>, Error> {
         let kept = self.redeliver(instance, max).await;
         if !kept.is_empty() || self.is_drained() {
             return Ok(kept);
@@ -158,7 +134,7 @@ impl Pool {
             lock(&self.open_claims).extend(open);
             return Err(error);
         }
-        let mut claimed = instance.claim(max, wait_ms).await;
+        let mut claimed = instance.claim(max, 0).await;
         // A call that was cut may have ended while this one waited.
         if claimed.as_ref().is_ok_and(Vec::is_empty) {
             claimed = Ok(self.redeliver(instance, max).await);
@@ -211,7 +187,7 @@ impl Pool {
     }
 
     async fn drain_here(&self, timeout: Duration) -> Result<bool, Error> {
-        self.drained.store(true, Ordering::SeqCst);
+        self.drained.send_replace(true);
         let deadline = tokio::time::Instant::now() + timeout;
         // Looks now and then instead of queueing for all slots: settlements and renewals of running
         // handlers must not wait behind a drain.
@@ -243,7 +219,13 @@ impl Pool {
 
     /// Whether publishes and claims are refused.
     pub(crate) fn is_drained(&self) -> bool {
-        self.drained.load(Ordering::SeqCst)
+        *self.drained.borrow()
+    }
+
+    /// Waits until they are.
+    pub(crate) async fn drained(&self) {
+        // An error means that the sender is gone, but it is a field of this.
+        let _ = self.drained.subscribe().wait_for(|drained| *drained).await;
     }
 
     /// The events of the instances that are idle now; the others' come later.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{
-    self, Lease, List, Outgoing, Peeked, PublishOutcome, PublishReply, ReleaseOutcome,
-    ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Stats,
+    Lease, List, Outgoing, Peeked, PublishOutcome, PublishReply, ReleaseOutcome, ReleaseRequest,
+    RenewOutcome, SettleOutcome, SettleRequest, Stats,
 };
 use leaseline_core::{Config, Error, ErrorKind};
 
@@ -16,6 +16,7 @@ use crate::consumer::Consumer;
 use crate::instance::Instance;
 use crate::outgoing::Message;
 use crate::pool::{Pool, Work};
+use crate::waking::Idle;
 
 /// A queue. Clones share it; its calls may run at once.
 ///
@@ -23,7 +24,8 @@ use crate::pool::{Pool, Work};
 /// the next one.
 #[derive(Clone)]
 pub struct Queue {
-    pool: Arc<Pool>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) idle: Arc<Idle>,
     config: Arc<Config>,
 }
 
@@ -33,9 +35,10 @@ impl Queue {
         Builder::new(name.into())
     }
 
-    pub(crate) fn new(pool: Arc<Pool>, config: Config) -> Self {
+    pub(crate) fn new(pool: Arc<Pool>, idle: Idle, config: Config) -> Self {
         Self {
             pool,
+            idle: Arc::new(idle),
             config: Arc::new(config),
         }
     }
@@ -97,16 +100,6 @@ impl Queue {
             }));
         }
         replies
-    }
-
-    /// Claims at most `max` messages (1 to [`leaseline_core::MAX_CLAIM`]) and waits at most `wait`
-    /// for the first. An empty list: there was none.
-    ///
-    /// # Errors
-    ///
-    /// Whatever the failed claim took is kept for the next call.
-    pub async fn claim(&self, max: u32, wait: Duration) -> Result<Vec<message::Delivery>, Error> {
-        self.pool.claim(max, wait).await
     }
 
     /// Settles leases, each on its own.
@@ -215,8 +208,12 @@ impl Queue {
     }
 
     /// Refuses further publishes and claims on this object and its clones (a claim still hands
-    /// out what a dropped one had taken), waits for the calls that run, and resolves open claims. False: not done within `timeout`; call again. If the
-    /// whole queue is idle, tokens start again at 1 afterwards.
+    /// out what a dropped one had taken), ends the claims that sleep, waits for the calls that run,
+    /// and resolves open claims. False: not done within `timeout`; call again. If the whole queue
+    /// is idle, tokens start again at 1 afterwards.
+    ///
+    /// It does not wait for handlers: they may call it, and so may several callers at once. A
+    /// [`Consumer`] of the queue ends when its handlers have finished.
     ///
     /// # Errors
     ///
@@ -229,6 +226,10 @@ impl Queue {
     /// order.
     pub async fn take_events(&self) -> EventBatch {
         self.pool.take_events().await
+    }
+
+    pub(crate) fn is_drained(&self) -> bool {
+        self.pool.is_drained()
     }
 
     pub(crate) fn visibility_timeout(&self) -> Option<Duration> {

@@ -15,6 +15,7 @@ use seen::Seen;
 use crate::capability::{Clock, Entropy, PipelineReply, Redis, Reply, Value};
 use crate::message::{Lease, Outgoing, ReleaseRequest, SettleRequest, Settlement};
 use crate::script::{ALL, Invocation, Script};
+use crate::waiting::Watch;
 use crate::{Config, Queue};
 
 /// The roles of a header's KEYS or ARGV; `true`: the last ones repeat.
@@ -215,6 +216,8 @@ fn every_script_is_called_as_its_header_says() {
             } else {
                 one_claim.clone()
             };
+            let watch = Watch::new(&config);
+            let _ = now(watch.outlook(&stand_in(vec![Value::Int(0), Value::Nil])));
             let mut queue =
                 Queue::new(config, stand_in(reply), stand_in(vec![]), stand_in(vec![])).unwrap();
             for deduplication_key in [None, Some(b"k".to_vec())] {

@@ -34,6 +34,7 @@ mod retry;
 pub mod script;
 mod slot;
 mod token;
+pub mod waiting;
 
 pub use config::Config;
 pub use error::{Error, ErrorKind, Retry};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use leaseline_core::capability::{PipelineReply, Redis, RedisError, Reply};
 use redis::aio::MultiplexedConnection;
-use redis::{Cmd, Pipeline};
 use tokio::time::{Instant, timeout_at};
 
+use crate::command;
 use crate::connector::Connector;
 use crate::error::OpenError;
 use crate::link::Flight;
@@ -98,7 +98,7 @@ impl Connection {
 impl Redis for Connection {
     async fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> Reply {
         policy::check(argv)?;
-        let command = pack(argv);
+        let command = command::pack(argv);
         let send = |mut sender: MultiplexedConnection| async move {
             sender.send_packed_command(&command).await
         };
@@ -111,10 +111,7 @@ impl Redis for Connection {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
-        let mut pipeline = Pipeline::with_capacity(commands.len());
-        for argv in commands {
-            pipeline.add_command(pack(argv));
-        }
+        let pipeline = command::pack_all(commands);
         let count = commands.len();
         let send = |mut sender: MultiplexedConnection| async move {
             sender.send_packed_commands(&pipeline, 0, count).await
@@ -130,15 +127,6 @@ impl fmt::Debug for Connection {
             .field(self.slot.connector())
             .finish()
     }
-}
-
-fn pack(argv: &[&[u8]]) -> Cmd {
-    let size = argv.iter().map(|argument| argument.len()).sum();
-    let mut command = Cmd::with_capacity(argv.len(), size);
-    for argument in argv {
-        command.arg(argument);
-    }
-    command
 }
 
 /// Notices when the caller drops a call that was waiting.

@@ -9,6 +9,7 @@ use rustls::RootCertStore;
 
 use crate::address::Address;
 use crate::connection::Connection;
+use crate::dedicated::Dedicated;
 use crate::error::OpenError;
 use crate::tls;
 
@@ -89,6 +90,12 @@ impl Connector {
     /// A connection that is dialled by its first call.
     pub fn lazy(self) -> Connection {
         Connection::new(self)
+    }
+
+    /// A connection of its own for commands that block. `name` is what `CLIENT LIST` shows; no
+    /// spaces. It is dialled by its first call.
+    pub fn dedicated(self, name: &'static str) -> Dedicated {
+        Dedicated::new(self, name)
     }
 
     pub(crate) fn roots(&self) -> Arc<RootCertStore> {

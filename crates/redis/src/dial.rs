@@ -23,8 +23,8 @@ use crate::tls;
 /// even a connection that nobody uses is found dead.
 const PEER_SILENCE_LIMIT: Duration = Duration::from_secs(30);
 
-/// Connects and logs in, within the connector's timeout.
-pub(crate) async fn dial(connector: Arc<Connector>) -> Result<Arc<Link>, OpenError> {
+/// Connects and logs in, within the connector's timeout. `name` is for `CLIENT LIST`.
+pub(crate) async fn dial(connector: Arc<Connector>, name: &str) -> Result<Arc<Link>, OpenError> {
     let target = &connector.address.target;
     let dial = Dial {
         deadline: Instant::now() + connector.connect_timeout,
@@ -47,7 +47,7 @@ pub(crate) async fn dial(connector: Arc<Connector>) -> Result<Arc<Link>, OpenErr
             dial.start(dial.in_time(SOCKET, connect).await?).await?
         }
     };
-    dial.in_time(LOGIN, log_in(&link, &connector, &dial.address))
+    dial.in_time(LOGIN, log_in(&link, &connector, &dial.address, name))
         .await?;
     tracing::debug!(address = dial.address, "connected to Redis");
     Ok(Arc::new(link))
@@ -128,7 +128,12 @@ async fn connect_tcp(host: &str, port: u16) -> io::Result<TcpStream> {
 /// PING is what proves that the other end is a Redis which answers now. After a call timed out,
 /// this keeps commands away from a server that accepts connections and does nothing: they fail as
 /// not sent instead of as unknown.
-async fn log_in(link: &Link, connector: &Connector, address: &str) -> Result<(), OpenError> {
+async fn log_in(
+    link: &Link,
+    connector: &Connector,
+    address: &str,
+    name: &str,
+) -> Result<(), OpenError> {
     let unauthenticated = |error| OpenError::Unauthenticated {
         address: address.to_owned(),
         error,
@@ -167,7 +172,7 @@ async fn log_in(link: &Link, connector: &Connector, address: &str) -> Result<(),
     }
     // A courtesy to whoever reads CLIENT LIST; a server that forbids it is fine.
     let mut command = redis::cmd("CLIENT");
-    command.arg("SETNAME").arg("leaseline");
+    command.arg("SETNAME").arg(name);
     let _named = ask(link, &command, address).await?;
     Ok(())
 }

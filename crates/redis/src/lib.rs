@@ -2,7 +2,8 @@
 //!
 //! [`Connector`] holds an address and options; [`Connection`] is the shared handle that
 //! implements [`leaseline_core::capability::Redis`]. Clones share one multiplexed connection,
-//! which is dialled when it is needed and dialled again when it is lost.
+//! which is dialled when it is needed and dialled again when it is lost. [`Dedicated`] is a
+//! connection that one caller has for itself, to block on it.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,8 +39,10 @@
 //! elements have no other place for it; the commands ran.
 
 mod address;
+mod command;
 mod connection;
 mod connector;
+mod dedicated;
 mod dial;
 mod error;
 mod link;
@@ -54,4 +57,5 @@ pub mod testing;
 
 pub use connection::Connection;
 pub use connector::Connector;
+pub use dedicated::Dedicated;
 pub use error::OpenError;

@@ -1,4 +1,4 @@
-//! Which commands a shared connection cannot carry.
+//! Which commands a connection cannot carry.
 //!
 //! All callers share one connection: a command that blocks stalls everybody's replies, one that
 //! changes the connection's state changes it for everybody, and one that answers with any other
@@ -6,18 +6,25 @@
 
 use leaseline_core::capability::RedisError;
 
-/// Refuses an empty command and every command that would stall or change the connection.
+/// Refuses an empty command and every command that would stall or change a shared connection.
 pub(crate) fn check(argv: &[&[u8]]) -> Result<(), RedisError> {
-    let Some((name, arguments)) = argv.split_first() else {
-        return Err(RedisError::Denied("an empty command".into()));
-    };
-    let name = name.to_ascii_uppercase();
+    let (name, arguments) = parts(argv)?;
     let reason = match name.as_slice() {
         b"BLPOP" | b"BRPOP" | b"BLMOVE" | b"BRPOPLPUSH" | b"BLMPOP" | b"BZPOPMIN" | b"BZPOPMAX"
         | b"BZMPOP" | b"WAIT" | b"WAITAOF" => "it blocks the shared connection",
         b"XREAD" | b"XREADGROUP" if has_block_option(arguments) => {
             "with BLOCK it blocks the shared connection"
         }
+        _ => return check_dedicated(argv),
+    };
+    Err(denied(&name, reason))
+}
+
+/// Refuses an empty command and every command that would change a connection; one that blocks may
+/// pass.
+pub(crate) fn check_dedicated(argv: &[&[u8]]) -> Result<(), RedisError> {
+    let (name, arguments) = parts(argv)?;
+    let reason = match name.as_slice() {
         b"SUBSCRIBE" | b"PSUBSCRIBE" | b"SSUBSCRIBE" | b"UNSUBSCRIBE" | b"PUNSUBSCRIBE"
         | b"SUNSUBSCRIBE" | b"MONITOR" | b"SYNC" | b"PSYNC" | b"REPLCONF" => {
             "it turns the shared connection into a stream"
@@ -40,8 +47,20 @@ pub(crate) fn check(argv: &[&[u8]]) -> Result<(), RedisError> {
         b"SHUTDOWN" => "it stops the server, and a success has no reply",
         _ => return Ok(()),
     };
-    let name = String::from_utf8_lossy(&name).into_owned();
-    Err(RedisError::Denied(format!("{name}: {reason}")))
+    Err(denied(&name, reason))
+}
+
+/// The name in upper case, and the arguments.
+fn parts<'a>(argv: &'a [&'a [u8]]) -> Result<(Vec<u8>, &'a [&'a [u8]]), RedisError> {
+    match argv.split_first() {
+        Some((name, arguments)) => Ok((name.to_ascii_uppercase(), arguments)),
+        None => Err(RedisError::Denied("an empty command".into())),
+    }
+}
+
+fn denied(name: &[u8], reason: &str) -> RedisError {
+    let name = String::from_utf8_lossy(name);
+    RedisError::Denied(format!("{name}: {reason}"))
 }
 
 /// An allow list, because each Redis release adds subcommands that change the connection.
@@ -93,6 +112,32 @@ mod tests {
             assert!(!allowed(command), "{command}");
         }
         assert!(check(&[]).is_err());
+    }
+
+    #[test]
+    fn a_connection_of_its_own_may_block_and_nothing_else() {
+        let check = |command: &str| {
+            let argv: Vec<&[u8]> = command.split_whitespace().map(str::as_bytes).collect();
+            check_dedicated(&argv).is_ok()
+        };
+        for command in [
+            "BLMOVE a b LEFT LEFT 0",
+            "blpop k 0",
+            "XREAD BLOCK 0 STREAMS s $",
+            "GET k",
+        ] {
+            assert!(check(command), "{command}");
+        }
+        for command in [
+            "SUBSCRIBE c",
+            "MULTI",
+            "SELECT 1",
+            "CLIENT REPLY OFF",
+            "SHUTDOWN",
+            "",
+        ] {
+            assert!(!check(command), "{command}");
+        }
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Slot {
         let connector = self.connector.clone();
         let slot: Weak<Self> = Arc::downgrade(self);
         let task = tokio::spawn(async move {
-            let result = dial(connector).await;
+            let result = dial(connector, "leaseline").await;
             // The task itself puts the result in place, so that one which nobody waited for is
             // neither lost nor reported to a later caller as news.
             if let Some(slot) = slot.upgrade() {

@@ -9,7 +9,8 @@ use crate::lease::LeaseBatch;
 use crate::messages::Messages;
 use crate::output::Output;
 use crate::status::Status;
-use crate::target::{Target, milliseconds};
+use crate::duration::milliseconds;
+use crate::target::Target;
 
 pub(crate) async fn run(
     target: &Target,

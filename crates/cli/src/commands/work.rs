@@ -11,7 +11,7 @@ use crate::exec::{Ended, Exec};
 use crate::failure::Failure;
 use crate::messages::Messages;
 use crate::output::Output;
-use crate::signals::{Signals, Stop};
+use crate::signals::{Drain, Signals, Stop};
 use crate::status::Status;
 use crate::target::Target;
 use crate::{progress, warnings};
@@ -47,7 +47,15 @@ pub(crate) async fn run(
         Some(_) => "left to their leases",
         None => "left in the processing list, without a lease",
     };
-    signals.drive(stop.clone(), messages.clone(), left, {
+    let overdue = Stop::default();
+    let drain = Drain {
+        stop: stop.clone(),
+        overdue: overdue.clone(),
+        timeout: work.drain_timeout,
+        messages: messages.clone(),
+        left,
+    };
+    signals.drive(drain, {
         let exec = Arc::clone(&exec);
         move || exec.terminate()
     });
@@ -64,31 +72,48 @@ pub(crate) async fn run(
                 *reached.lock().unwrap_or_else(PoisonError::into_inner) = progress.clone();
             }
         });
-    let finished = consumer
-        .run({
-            let trouble = Arc::clone(&trouble);
-            move |delivery| {
-                handle(
-                    Arc::clone(&exec),
-                    delivery,
-                    work.retry_delay,
-                    Arc::clone(&trouble),
-                    stop.clone(),
-                )
-            }
-        })
-        .await;
+    let running = consumer.run({
+        let (exec, trouble) = (Arc::clone(&exec), Arc::clone(&trouble));
+        move |delivery| {
+            handle(
+                Arc::clone(&exec),
+                delivery,
+                work.retry_delay,
+                Arc::clone(&trouble),
+                stop.clone(),
+            )
+        }
+    });
+    // Dropped when it is overdue, so that no command that is ended then settles its message.
+    let finished = tokio::select! {
+        finished = running => Some(finished),
+        () = overdue.requested() => None,
+    };
+    if finished.is_none() {
+        exec.terminate();
+    }
     bar.finish_and_clear();
 
-    let given_back = give_back(&queue, finished.as_ref().err(), &messages).await;
-    let done = match &finished {
-        Ok(done) => done.clone(),
-        Err(_) => reached
+    let refusal = finished
+        .as_ref()
+        .and_then(|finished| finished.as_ref().err());
+    let given_back = give_back(&queue, refusal, &messages).await;
+    let mut done = match &finished {
+        Some(Ok(done)) => done.clone(),
+        _ => reached
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone(),
     };
-    if finished.is_err() && done == Progress::default() {
+    // Nobody settles what was in flight when the work was broken off.
+    let ended = std::mem::take(&mut done.in_flight);
+    done.unsettled += ended;
+    if ended > 0 {
+        messages.note(&format!(
+            "the drain timeout is over: {ended} commands were ended, their messages are {left}"
+        ));
+    }
+    if refusal.is_some() && done == Progress::default() {
         // Nothing was done: the error says it all.
     } else if output.is_json() {
         output.object(&json!({
@@ -102,7 +127,7 @@ pub(crate) async fn run(
         // Standard output belongs to the commands.
         messages.summary(&progress::summary(&done));
     }
-    finished?;
+    finished.transpose()?;
     let trouble = trouble
         .lock()
         .unwrap_or_else(PoisonError::into_inner)

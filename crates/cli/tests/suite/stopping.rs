@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::engines;
@@ -18,13 +19,17 @@ struct Busy {
 impl Busy {
     /// Two messages, and a worker whose command waits for the file `go` and then writes `done`.
     fn new(stage: &Stage) -> Self {
+        Self::with(stage, &[])
+    }
+
+    fn with(stage: &Stage, flags: &[&str]) -> Self {
         stage.run(["publish", "a", "b"]).ok();
         let folder = tempfile::tempdir().unwrap();
         let exec = format!(
             "cd {} && : > started && while ! test -e go; do sleep 0.05; done; : > done",
             folder.path().display()
         );
-        let mut command = stage.command(["work", "--exec", &exec]);
+        let mut command = stage.command(["work", "--exec", &exec].iter().chain(flags));
         // A group of its own, as a shell gives to a job.
         let child = command
             .process_group(0)
@@ -108,6 +113,41 @@ fn a_second_signal_ends_it_at_once() {
             .len(),
         2
     );
+}
+
+engines! {
+    fn commands_have_the_time_of_the_drain_timeout(stage: Stage) {
+        let busy = Busy::with(stage, &["--drain-timeout", "60"]);
+        signal(&busy.child, "-TERM");
+        let finished = busy.end().ok();
+        assert!(finished.stderr.ends_with("acked 1, failed 0\n"), "{finished:?}");
+        assert_eq!((stage.length("jobs::pending"), stage.length("jobs::processing")), (1, 0));
+    }
+
+    fn a_command_that_outlives_the_drain_timeout_is_ended(stage: Stage) {
+        let busy = Busy::with(stage, &["--json", "--drain-timeout", "0.2"]);
+        signal(&busy.child, "-TERM");
+        let finished = Finished::new(busy.child.wait_with_output().unwrap()).ends(1);
+        assert_eq!(finished.objects(), [json!({ "acked": 0, "failed": 0, "stale": 0, "unsettled": 1 })]);
+        assert!(finished.stderr.contains("drain timeout is over"), "{finished:?}");
+        // Its message is neither lost nor failed.
+        assert_eq!((stage.length("jobs::pending"), stage.length("jobs::processing")), (1, 1));
+        stage.expire_leases();
+        assert_eq!(stage.run(["claim", "--max", "9", "--json"]).ok().objects().len(), 2);
+        std::fs::write(busy.folder.path().join("go"), "").unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(!busy.folder.path().join("done").exists(), "the command was ended too");
+    }
+}
+
+#[test]
+fn a_drain_timeout_of_nothing_ends_it_at_the_first_signal() {
+    let stage = Stage::new("native");
+    let busy = Busy::with(&stage, &["--drain-timeout", "0", "--no-lease"]);
+    signal(&busy.child, "-INT");
+    let finished = Finished::new(busy.child.wait_with_output().unwrap()).ends(1);
+    assert!(finished.stderr.contains("without a lease"), "{finished:?}");
+    assert_eq!(stage.length("jobs::processing"), 1);
 }
 
 #[test]

@@ -1,6 +1,3 @@
-use std::time::Duration;
-
-use leaseline::capability::Value;
 use leaseline::config::{Log, OverloadPolicy};
 use leaseline::event::{Operation, Outcome};
 use leaseline::message::{List, Peeked, ReleaseRequest, SettleOutcome, Stats};
@@ -98,49 +95,6 @@ suite! {
         publish(&queue, &["1", "2", "3", "4", "5"]).await;
         let batch = queue.take_events().await;
         assert_eq!((batch.events.len(), batch.dropped), (2, 3));
-    }
-
-    async fn a_drained_queue_refuses_and_others_go_on(world: World) {
-        let queue = world.queue(|_| ()).await;
-        let other = world.queue(|_| ()).await;
-        publish(&queue, &["a"]).await;
-        assert_eq!(queue.drain(Duration::from_secs(5)).await, Ok(true));
-        assert_eq!(queue.drain(Duration::ZERO).await, Ok(true), "again");
-        let refused = queue.publish_all(vec![outgoing("b")]).await;
-        assert_eq!(refused[0].outcome.as_ref().unwrap_err().kind, ErrorKind::Drained);
-        assert!(claim(&queue, 1).await.is_empty());
-        assert_eq!(payload(&claim_one(&other).await), "a");
-    }
-
-    async fn a_drain_waits_for_running_claims_and_lets_settlements_pass(world: World) {
-        let queue = world.queue(|_| ()).await;
-        publish(&queue, &["a"]).await;
-        let held = claim_one(&queue).await;
-        let waiting = tokio::spawn({
-            let queue = queue.clone();
-            async move { queue.claim(1, Duration::from_secs(1)).await }
-        });
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        assert_eq!(queue.drain(Duration::ZERO).await, Ok(false), "a claim is running");
-        let draining = tokio::spawn({
-            let queue = queue.clone();
-            async move { queue.drain(Duration::from_secs(20)).await }
-        });
-        assert_eq!(ack(&queue, &held).await, SettleOutcome::Done);
-        assert_eq!(draining.await.unwrap(), Ok(true));
-        assert!(waiting.await.unwrap().unwrap().is_empty());
-        let refused = queue.publish_all(vec![outgoing("b")]).await;
-        assert_eq!(refused[0].outcome.as_ref().unwrap_err().kind, ErrorKind::Drained);
-        assert_eq!(world.keys().await, [""; 0]);
-    }
-
-    async fn a_counter_in_use_survives_a_drain(world: World) {
-        let queue = world.queue(|_| ()).await;
-        publish(&queue, &["a"]).await;
-        claim_one(&queue).await;
-        assert_eq!(queue.drain(Duration::from_secs(5)).await, Ok(true));
-        let counter = world.redis(&["GET", "q::processing:lease_token_counter"]).await;
-        assert_eq!(counter, [Value::Bytes(b"1".to_vec())]);
     }
 
     async fn configurations_that_cannot_work_are_refused(world: World) {

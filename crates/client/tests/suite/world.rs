@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use leaseline::capability::{Redis, Value};
+use leaseline::embedded::Embedded;
 use leaseline::message::{
     Delivery, Lease, Outgoing, ReleaseOutcome, ReleaseRequest, SettleOutcome, SettleRequest,
     Settlement,
 };
-use leaseline::{Connection, EMBEDDED, Engine, Error, Queue};
+use leaseline::{Connection, Engine, Error, Queue};
+use leaseline_redis::Connector;
 use leaseline_redis::testing::RedisServer;
 
 /// Which Redis a test runs against.
@@ -21,24 +23,47 @@ pub(crate) enum Kind {
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) connection: Connection,
-    /// Keeps a real server running.
-    _server: Option<RedisServer>,
+    place: Place,
+}
+
+enum Place {
+    Real(RedisServer),
+    Embedded(Embedded),
 }
 
 impl World {
     pub(crate) async fn new(engine: Engine, kind: Kind) -> Self {
-        let (server, connection) = match kind {
-            Kind::Embedded => (None, Connection::open(EMBEDDED).await.unwrap()),
+        let (place, connection) = match kind {
+            Kind::Embedded => {
+                let model = Embedded::new();
+                (Place::Embedded(model.clone()), model.into())
+            }
             Kind::Real => {
                 let server = RedisServer::start();
                 let connection = Connection::open(&server.url()).await.unwrap();
-                (Some(server), connection)
+                (Place::Real(server), connection)
             }
         };
         Self {
             engine,
             connection,
-            _server: server,
+            place,
+        }
+    }
+
+    /// Makes connections on which commands may block.
+    pub(crate) fn dedicated(&self) -> impl Fn() -> Connection + Send + Sync + 'static {
+        enum Source {
+            Real(Connector),
+            Embedded(Embedded),
+        }
+        let source = match &self.place {
+            Place::Real(server) => Source::Real(Connector::new(&server.url()).unwrap()),
+            Place::Embedded(model) => Source::Embedded(model.clone()),
+        };
+        move || match &source {
+            Source::Real(connector) => Connection::new(connector.clone().dedicated("waiter")),
+            Source::Embedded(model) => Connection::new(model.dedicated()),
         }
     }
 

@@ -14,12 +14,10 @@ use crate::message::{Delivery, Lease};
 use crate::reply::{ClaimReply, Claimed};
 use crate::script::{self, Invocation};
 use crate::token;
+use crate::waiting::POLL_INTERVAL_MS;
 
 /// The most messages of one claim.
 pub const MAX_CLAIM: u32 = 100;
-
-/// How long a waiting claim pauses between looks.
-const POLL_INTERVAL_MS: u64 = 250;
 
 /// Calls of one claim that found nothing but poison messages, a hundred each.
 const MAX_BURIALS: u32 = 100;

@@ -50,7 +50,7 @@ impl Stage {
         let (connection, model, lease, place) = if target.is_embedded() {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             let model = Embedded::with_still_clock(now.unwrap_or_default());
-            let connection = Connection::new(model.clone());
+            let connection = Connection::from(model.clone());
             (
                 connection,
                 Some(model),
