@@ -31,9 +31,6 @@ pub(crate) fn call(engine: &mut Engine, state: &mut State, argv: &[&[u8]]) -> An
     {
         // A gap of this model is found now, and not after half of a transaction.
         command.run()?;
-        if command.flags.subscribes {
-            return Err(Refusal::unsupported("subscriptions in a transaction"));
-        }
         queue(transaction, flags, argv);
         return Ok(Reply::Status("QUEUED".to_owned()));
     }

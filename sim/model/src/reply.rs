@@ -4,8 +4,8 @@ use crate::shape::Protocol;
 
 /// A reply of the server.
 ///
-/// The last kinds come only to a client that has chosen RESP3 with `HELLO 3`, or from a script
-/// that makes them.
+/// Some kinds come only to a client that has chosen RESP3 with `HELLO 3`, or from a script that
+/// makes them; the last two only to one that subscribes or uses `CLIENT REPLY`.
 ///
 /// Texts are `String`s because tests compare them with literals: bytes of a script's own error or
 /// status text that are not UTF-8 are replaced. Bulk strings keep every byte.
@@ -43,8 +43,11 @@ pub enum Reply {
         /// The text.
         text: Vec<u8>,
     },
-    /// A message that is not the answer of a command, `>n`.
+    /// A message that is not the answer of a command, `>n`, or an array to a client of RESP2.
     Push(Vec<Reply>),
+    /// Several replies one after the other, or none. In an array they count as one, as in Redis,
+    /// which says at the start of `EXEC` how many commands it will answer.
+    Series(Vec<Reply>),
 }
 
 impl Reply {
@@ -58,6 +61,14 @@ impl Reply {
 
     pub(crate) fn bulk_or_nil(bytes: Option<Vec<u8>>) -> Self {
         bytes.map_or(Reply::Nil, Reply::Bulk)
+    }
+
+    /// All of these, one after the other.
+    pub(crate) fn series(mut replies: Vec<Reply>) -> Self {
+        match replies.len() {
+            1 => replies.remove(0),
+            _ => Reply::Series(replies),
+        }
     }
 
     /// A length or a count. No collection of this process reaches 2^63.
@@ -101,6 +112,11 @@ impl Reply {
             Reply::Bulk(bytes) => bulk(out, bytes),
             Reply::Array(items) => list(out, b'*', items, protocol),
             Reply::Set(items) => list(out, if new { b'~' } else { b'*' }, items, protocol),
+            Reply::Series(replies) => {
+                for reply in replies {
+                    reply.write(out, protocol);
+                }
+            }
             Reply::Push(items) => list(out, if new { b'>' } else { b'*' }, items, protocol),
             Reply::Map(pairs) => {
                 let (kind, length) = if new {

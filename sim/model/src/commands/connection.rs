@@ -3,7 +3,7 @@
 use super::{Entry, data, wrong_arity};
 use crate::Reply;
 use crate::arguments::{is, shown};
-use crate::client::{Client, Replies};
+use crate::client::Client;
 use crate::number;
 use crate::refusal::{Answer, Refusal};
 use crate::shape::Protocol;
@@ -144,7 +144,6 @@ fn reset(state: &mut State, _: &[&[u8]]) -> Answer {
         library_version: std::mem::take(&mut client.library_version),
         connected_at_ms: client.connected_at_ms,
         authenticated,
-        replies: Replies::On,
         last_command: client.last_command,
         ..Client::default()
     };

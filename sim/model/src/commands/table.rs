@@ -31,8 +31,6 @@ pub(crate) struct Flags {
     pub(crate) no_auth: bool,
     /// Refused inside `MULTI`.
     pub(crate) no_multi: bool,
-    /// Begins or ends subscriptions, and answers for each of them.
-    pub(crate) subscribes: bool,
 }
 
 impl Flags {
@@ -48,7 +46,6 @@ impl Flags {
             allow_busy: has("allow_busy"),
             no_auth: has("no_auth"),
             no_multi: has("no_multi"),
-            subscribes: has("pubsub") && has("noscript"),
         }
     }
 }

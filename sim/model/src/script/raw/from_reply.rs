@@ -81,8 +81,8 @@ pub(super) unsafe fn push_reply(lua: State, reply: &Reply, protocol: Protocol) {
             set_field(lua, c"format");
             set_field(lua, c"verbatim_string");
         }
-        // No command that a script may call answers with a message.
-        Reply::Push(_) => ffi::lua_pushnil(lua),
+        // No command that a script may call answers with a message, or several times.
+        Reply::Push(_) | Reply::Series(_) => ffi::lua_pushnil(lua),
     }
 }
 
