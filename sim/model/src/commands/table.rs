@@ -33,6 +33,13 @@ pub(crate) struct Flags {
     pub(crate) no_multi: bool,
 }
 
+impl Command {
+    /// Whether Redis says this of the command.
+    pub(crate) fn has_word(&self, flag: &str) -> bool {
+        self.flag_words.split(',').any(|word| word == flag)
+    }
+}
+
 impl Flags {
     fn parse(words: &str) -> Self {
         let has = |flag: &str| words.split(',').any(|word| word == flag);

@@ -134,7 +134,7 @@ impl Active<'_> {
     }
 
     fn note_undeclared(&mut self, command: &Command, argv: &[&[u8]]) {
-        for key in command.keys(argv) {
+        for key in command.keys(argv).into_iter().flatten() {
             if !self.keys.contains(&key) && !self.report.undeclared_keys.contains(key) {
                 self.report.undeclared_keys.insert(key.to_vec());
             }
