@@ -117,7 +117,8 @@ impl Client {
     /// What of a reply the client gets.
     pub(crate) fn hear(&self, reply: Reply) -> Reply {
         match reply {
-            reply @ (Reply::Push(_) | Reply::Series(_)) => reply,
+            Reply::Series(replies) => Reply::series(replies),
+            message @ Reply::Push(_) => message,
             _ if self.silence.holds() => Reply::Series(Vec::new()),
             reply => reply,
         }

@@ -93,10 +93,10 @@ impl Shape {
     }
 
     /// An integer of any length, by its digits: a bulk string in RESP2.
-    pub(crate) fn big_number(self, digits: String) -> Reply {
+    pub(crate) fn big_number(self, digits: Vec<u8>) -> Reply {
         match self.is_new() {
             true => Reply::BigNumber(digits),
-            false => Reply::bulk(digits),
+            false => Reply::Bulk(digits),
         }
     }
 

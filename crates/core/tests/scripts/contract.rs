@@ -60,7 +60,7 @@ fn a_key_of_another_type_stops_every_script_before_it_writes() {
             argv.extend(arguments.iter().map(|argument| argument.as_bytes()));
             let reply = model.lock().execute(&argv);
             let expected =
-                "WRONGTYPE Operation against a key holding the wrong kind of value".to_owned();
+                b"WRONGTYPE Operation against a key holding the wrong kind of value".to_vec();
             assert_eq!(reply, Reply::Error(expected), "{} {role}", script.name);
             assert_eq!(model.lock().dump(), before, "{} {role}", script.name);
             checked += 1;

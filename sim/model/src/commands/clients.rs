@@ -84,10 +84,11 @@ fn set_info(state: &mut State, argv: &[&[u8]]) -> Answer {
         attribute if is(attribute, "lib-name") => client.library_name = text,
         attribute if is(attribute, "lib-ver") => client.library_version = text,
         attribute => {
-            return Err(Refusal::Line(format!(
-                "ERR Unrecognized option '{}'",
-                shown(attribute)
-            )));
+            return Err(Refusal::line(&[
+                &"ERR Unrecognized option '",
+                &shown(attribute),
+                &"'",
+            ]));
         }
     }
     Ok(Reply::ok())
@@ -180,10 +181,7 @@ impl<'a> Victims<'a> {
                 option if is(option, "type") => victims.group = Some(Group::parse(value)?),
                 option if is(option, "user") => {
                     if value != b"default" {
-                        return Err(Refusal::Line(format!(
-                            "ERR No such user '{}'",
-                            shown(value)
-                        )));
+                        return Err(Refusal::line(&[&"ERR No such user '", &shown(value), &"'"]));
                     }
                 }
                 option if is(option, "skipme") && is(value, "yes") => victims.spares_self = true,
@@ -316,7 +314,7 @@ mod tests {
     fn replies_can_be_turned_off() {
         let mut server = TestServer::new();
         let client = server.connect();
-        let pong = Some(Reply::Status("PONG".to_owned()));
+        let pong = Some(Reply::Status(b"PONG".to_vec()));
         let mut call = |words: &str| server.ask(client, words);
         assert_eq!(call("CLIENT REPLY SKIP"), None);
         assert_eq!(call("PING"), None);
@@ -355,7 +353,7 @@ mod tests {
                 assert!(!server.is_waiting(quiet));
                 assert_eq!(server.take_replies(), [], "{mode} {command}");
             }
-            let pong = (mode == "SKIP").then(|| Reply::Status("PONG".to_owned()));
+            let pong = (mode == "SKIP").then(|| Reply::Status(b"PONG".to_vec()));
             assert_eq!(server.ask(quiet, "PING"), pong);
         }
     }

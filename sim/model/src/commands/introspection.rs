@@ -44,7 +44,7 @@ fn describe(command: &Command) -> Reply {
         let words = text.split(',').filter(|word| *word != "-");
         Reply::Array(
             words
-                .map(|word| Reply::Status(format!("{sign}{word}")))
+                .map(|word| Reply::Status(format!("{sign}{word}").into()))
                 .collect(),
         )
     };

@@ -124,6 +124,7 @@ fn watch_broken(state: &mut State) -> bool {
 mod tests {
     use std::time::Duration;
 
+    use crate::Reply;
     use crate::test_server::TestServer;
 
     #[test]
@@ -151,6 +152,8 @@ mod tests {
         ] {
             server.expect(command, reply);
         }
+        server.run("MULTI");
+        assert_eq!(server.run("EXEC"), Reply::Array(vec![]));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Active<'_> {
         if let Some(failure) = &self.rules.failure
             && failure.call == self.report.calls
         {
-            return Reply::Error(failure.line.clone());
+            return Reply::Error(failure.line.clone().into());
         }
         let answer = self.checked_call(argv);
         let reply = self.state.reply(answer);

@@ -174,7 +174,7 @@ impl Bridge {
         match active.as_mut() {
             Some(active) => work(active),
             // Only a function kept from one script and called outside any could get here.
-            None => Reply::Error("ERR redis.call outside of a script".to_owned()),
+            None => Reply::Error(b"ERR redis.call outside of a script".to_vec()),
         }
     }
 }

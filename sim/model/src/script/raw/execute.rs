@@ -77,7 +77,7 @@ impl Machine {
                 // Much of what the script had may be garbage now.
                 ffi::lua_settop(lua, handler);
                 self.bridge.collect(lua);
-                Ok(Reply::Error(stop.line(run.name)))
+                Ok(Reply::Error(stop.line(run.name).into()))
             }
             None => answer,
         }

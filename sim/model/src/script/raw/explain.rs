@@ -9,6 +9,7 @@ use super::bridge;
 use super::stack::{State, bytes, push_bytes};
 use super::tables::compare;
 use super::to_reply::one_line;
+use crate::arguments::spaced;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 
@@ -100,9 +101,12 @@ pub(super) unsafe fn error_answer(lua: State, name: &str) -> Answer {
         // The handler makes a table of everything, unless it fails itself.
         let text = bytes(lua, -1).unwrap_or(b"execution failure");
         let text = one_line(&text[..text.len().min(100)]);
-        return Err(Refusal::Line(format!(
-            "ERR Error running script {name}, {text}"
-        )));
+        return Err(Refusal::line(&[
+            &"ERR Error running script ",
+            &name,
+            &", ",
+            &text,
+        ]));
     }
     let Some(mut text) = field(lua, c"err") else {
         return Err(Refusal::unsupported(
@@ -111,13 +115,14 @@ pub(super) unsafe fn error_answer(lua: State, name: &str) -> Answer {
     };
     let (source, line) = (field(lua, c"source"), field(lua, c"line"));
     if let (Some(source), Some(line)) = (source, line) {
-        text.push_str(&format!(" script: {name}, on {source}:{line}."));
+        text.extend(format!(" script: {name}, on ").bytes());
+        text.extend([&source[..], b":", &line, b"."].concat());
     }
-    Ok(Reply::Error(text.replace(['\r', '\n'], " ")))
+    Ok(Reply::Error(spaced(&text)))
 }
 
 /// A text or number in the table on top, or from its metamethod, up to its first NUL.
-unsafe fn field(lua: State, name: &CStr) -> Option<String> {
+unsafe fn field(lua: State, name: &CStr) -> Option<Vec<u8>> {
     ffi::lua_pushcclosure(lua, get_field, 0);
     ffi::lua_pushvalue(lua, -2);
     push_bytes(lua, name.to_bytes());
@@ -133,7 +138,7 @@ unsafe fn field(lua: State, name: &CStr) -> Option<String> {
             ffi::lua_tolstring(lua, -1, std::ptr::null_mut());
             bytes(lua, -1).map(|text| {
                 let end = text.iter().position(|byte| *byte == 0);
-                String::from_utf8_lossy(&text[..end.unwrap_or(text.len())]).into_owned()
+                text[..end.unwrap_or(text.len())].to_vec()
             })
         }
     };

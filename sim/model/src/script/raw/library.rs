@@ -7,6 +7,7 @@ use sha1::{Digest, Sha1};
 
 use super::bridge::{Stopped, owning};
 use super::call::{arguments, push_error};
+use super::from_reply::with_code;
 use super::stack::{Outcome, State, bytes, push_bytes, set_field};
 use crate::commands;
 use crate::number;
@@ -50,24 +51,11 @@ unsafe extern "C-unwind" fn error_reply(lua: State) -> i32 {
         let text = bytes(lua, 1).unwrap_or_default();
         let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
         let text = text.strip_prefix(b"-").unwrap_or(text);
-        push_line(lua, text);
+        ffi::lua_createtable(lua, 0, 1);
+        push_bytes(lua, &with_code(text));
+        set_field(lua, c"err");
         ONE_RESULT
     })
-}
-
-unsafe fn push_line(lua: State, line: &[u8]) {
-    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-    let start = line.iter().take_while(|byte| is_end(byte)).count();
-    let end = line.iter().rposition(|byte| !is_end(byte));
-    let line = line
-        .get(start..end.map_or(0, |end| end + 1))
-        .unwrap_or_default();
-    ffi::lua_createtable(lua, 0, 1);
-    match line.contains(&b' ') {
-        true => push_bytes(lua, line),
-        false => push_bytes(lua, &[b"ERR ", line].concat()),
-    }
-    set_field(lua, c"err");
 }
 
 unsafe extern "C-unwind" fn status_reply(lua: State) -> i32 {

@@ -7,6 +7,7 @@ use mlua::ffi;
 use super::bridge::{Bridge, Stopped};
 use super::guards;
 use super::stack::{State, bytes, get_field};
+use crate::arguments::spaced;
 use crate::number;
 use crate::reply::Reply;
 use crate::shape::{Protocol, Shape};
@@ -207,13 +208,8 @@ unsafe fn text_field(lua: State, name: &CStr) -> Option<Vec<u8>> {
     text
 }
 
-/// A text without line ends, which would break the protocol.
-fn spaced(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).replace(['\r', '\n'], " ")
-}
-
 /// An error text in one line.
-pub(super) fn one_line(text: &[u8]) -> String {
+pub(super) fn one_line(text: &[u8]) -> Vec<u8> {
     let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n'));
     spaced(&text[..end.map_or(0, |end| end + 1)])
 }
