@@ -147,6 +147,10 @@ impl Bridge {
     }
 
     /// Stops the script if a limit was found to be reached.
+    ///
+    /// # Safety
+    ///
+    /// As [`Bridge::charge`].
     pub(super) unsafe fn heed(&self, lua: State, found: Result<(), Limit>) -> Result<(), Stopped> {
         found.map_err(|limit| {
             self.meter.stop(limit, look::place(lua, 1));

@@ -66,6 +66,10 @@ pub(super) unsafe extern "C-unwind" fn explain(lua: State) -> i32 {
 }
 
 /// Adds a place to the error. With metamethods, as Redis' handler is Lua code.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing, whose first value is a table.
 unsafe fn add_place(lua: State, source: &CStr, line: i32) {
     ffi::lua_pushstring_(lua, source.as_ptr());
     ffi::lua_setfield(lua, 1, c"source".as_ptr());
@@ -74,6 +78,10 @@ unsafe fn add_place(lua: State, source: &CStr, line: i32) {
 }
 
 /// Whether a level of the call stack is a call of this function.
+///
+/// # Safety
+///
+/// `place` is a level of the stack as `lua_getstack` found it, and there is a free slot.
 unsafe fn runs(lua: State, place: *mut ffi::lua_Debug, function: ffi::lua_CFunction) -> bool {
     ffi::lua_getinfo(lua, c"f".as_ptr(), place);
     let found = ffi::lua_tocfunction(lua, -1);
@@ -82,6 +90,10 @@ unsafe fn runs(lua: State, place: *mut ffi::lua_Debug, function: ffi::lua_CFunct
 }
 
 /// Replaces the only value by a table with its text.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing, with one value on its stack.
 unsafe fn as_table(lua: State) {
     ffi::lua_createtable(lua, 0, 3);
     push_bytes(lua, b"ERR ");
@@ -122,6 +134,11 @@ pub(super) unsafe fn error_answer(lua: State, name: &str) -> Answer {
 }
 
 /// A text or number in the table on top, or from its metamethod, up to its first NUL.
+///
+/// # Safety
+///
+/// A value is on top with three free slots over it, nothing of a script runs, and memory is
+/// granted.
 unsafe fn field(lua: State, name: &CStr) -> Option<Vec<u8>> {
     ffi::lua_pushcclosure(lua, get_field, 0);
     ffi::lua_pushvalue(lua, -2);
@@ -146,6 +163,9 @@ unsafe fn field(lua: State, name: &CStr) -> Option<Vec<u8>> {
     text
 }
 
+/// # Safety
+///
+/// Called by Lua with a value and a key.
 unsafe extern "C-unwind" fn get_field(lua: State) -> i32 {
     ffi::lua_gettable(lua, 1);
     1

@@ -88,6 +88,10 @@ pub(super) unsafe fn push_reply(lua: State, reply: &Reply, protocol: Protocol) {
 
 /// Sets `table[key] = value`, with all three on top, and pops the last two. Lua would raise for a
 /// key that is nil; no command answers one.
+///
+/// # Safety
+///
+/// The stack is as described, and memory is granted.
 unsafe fn set_if_keyed(lua: State) {
     match ffi::lua_type(lua, -2) {
         ffi::LUA_TNIL => ffi::lua_pop(lua, 2),

@@ -85,6 +85,10 @@ impl Converter<'_> {
     }
 
     /// The reply for the table on top, which stays there.
+    ///
+    /// # Safety
+    ///
+    /// A table is on top, there are six free slots, and memory is granted.
     unsafe fn table(&mut self, depth: usize) -> Result<Reply, NoReply> {
         let lua = self.lua;
         if let Some(text) = text_field(lua, c"err") {
@@ -109,6 +113,10 @@ impl Converter<'_> {
     }
 
     /// The reply for the table on top if it is one of the kinds that RESP3 brought.
+    ///
+    /// # Safety
+    ///
+    /// As [`Converter::table`].
     unsafe fn kind(&mut self, depth: usize) -> Result<Option<Reply>, NoReply> {
         let lua = self.lua;
         if get_field(lua, c"double") == ffi::LUA_TNUMBER {
@@ -146,6 +154,10 @@ impl Converter<'_> {
     }
 
     /// The keys and values of the table on top, which is popped.
+    ///
+    /// # Safety
+    ///
+    /// As [`Converter::table`].
     unsafe fn pairs(&mut self, depth: usize) -> Result<Vec<(Reply, Reply)>, NoReply> {
         let lua = self.lua;
         let mut pairs = Vec::new();
@@ -162,6 +174,10 @@ impl Converter<'_> {
     }
 
     /// The keys of the table on top, which is popped.
+    ///
+    /// # Safety
+    ///
+    /// As [`Converter::table`].
     unsafe fn keys(&mut self, depth: usize) -> Result<Vec<Reply>, NoReply> {
         let lua = self.lua;
         let mut keys = Vec::new();
@@ -177,6 +193,10 @@ impl Converter<'_> {
     }
 
     /// The reply for the table on top, which stays there, if it has all of a verbatim string.
+    ///
+    /// # Safety
+    ///
+    /// As [`Converter::table`].
     unsafe fn verbatim(&mut self) -> Result<Option<Reply>, NoReply> {
         let lua = self.lua;
         let Some(format) = text_field(lua, c"format") else {
@@ -198,6 +218,10 @@ impl Converter<'_> {
 }
 
 /// A string field of the table on top, cut at a NUL as C cuts it.
+///
+/// # Safety
+///
+/// A table is on top, there is a free slot, and memory is granted.
 unsafe fn text_field(lua: State, name: &CStr) -> Option<Vec<u8>> {
     get_field(lua, name);
     let text = bytes(lua, -1).map(|text| {
