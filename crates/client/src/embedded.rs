@@ -129,8 +129,8 @@ impl Redis for Embedded {
 
 /// A reply of the model as the capability gives it.
 fn flatten(reply: model::Reply) -> Result<Result<Vec<Value>, ServerError>, RedisError> {
-    if let model::Reply::Error(line) = &reply {
-        return Ok(Err(ServerError::from_line(line)));
+    if let Some(line) = reply.error() {
+        return Ok(Err(ServerError::from_line(&line)));
     }
     let mut values = Vec::new();
     append(reply, &mut values)?;
@@ -141,13 +141,14 @@ fn append(reply: model::Reply, values: &mut Vec<Value>) -> Result<(), RedisError
     values.push(match reply {
         model::Reply::Nil | model::Reply::NilArray => Value::Nil,
         model::Reply::Integer(number) => Value::Int(number),
-        model::Reply::Status(text) => Value::Status(text),
+        model::Reply::Status(text) => Value::Status(String::from_utf8_lossy(&text).into_owned()),
         model::Reply::Bulk(bytes) => Value::Bytes(bytes),
         model::Reply::Array(items) => {
             return items.into_iter().try_for_each(|item| append(item, values));
         }
         // Flattened, it would look like data.
         model::Reply::Error(line) => {
+            let line = String::from_utf8_lossy(&line);
             return Err(RedisError::UnsupportedReply(format!(
                 "an error inside an array: {line}"
             )));

@@ -58,14 +58,18 @@
 //!     match reply {
 //!         Reply::Nil | Reply::NilArray => values.push(Value::Nil),
 //!         Reply::Integer(integer) => values.push(Value::Int(integer)),
-//!         Reply::Status(text) => values.push(Value::Status(text)),
+//!         Reply::Status(text) => {
+//!             values.push(Value::Status(String::from_utf8_lossy(&text).into_owned()));
+//!         }
 //!         Reply::Bulk(bytes) => values.push(Value::Bytes(bytes)),
 //!         Reply::Array(replies) => {
 //!             for reply in replies {
 //!                 flatten(reply, values)?;
 //!             }
 //!         }
-//!         Reply::Error(line) => return Err(ServerError::from_line(&line)),
+//!         Reply::Error(line) => {
+//!             return Err(ServerError::from_line(&String::from_utf8_lossy(&line)));
+//!         }
 //!         other => unreachable!("only for a client that asked for RESP3: {other:?}"),
 //!     }
 //!     Ok(())

@@ -98,10 +98,17 @@ pub(crate) fn is(argument: &[u8], word: &str) -> bool {
 }
 
 /// An argument as error texts show it: up to a NUL, and on one line.
-pub(crate) fn shown(argument: &[u8]) -> String {
+pub(crate) fn shown(argument: &[u8]) -> Vec<u8> {
     let end = argument.iter().position(|byte| *byte == 0);
-    let text = String::from_utf8_lossy(&argument[..end.unwrap_or(argument.len())]);
-    text.replace(['\r', '\n'], " ")
+    spaced(&argument[..end.unwrap_or(argument.len())])
+}
+
+/// A text without line ends, which would break the protocol.
+pub(crate) fn spaced(text: &[u8]) -> Vec<u8> {
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    text.iter()
+        .map(|byte| if is_end(byte) { b' ' } else { *byte })
+        .collect()
 }
 
 /// The elements from `start` to `stop` of `length`, where negative positions count from the end.

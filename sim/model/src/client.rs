@@ -1,8 +1,10 @@
 //! The clients of a server.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::fields::Fields;
+use crate::reply::Reply;
 use crate::shape::Protocol;
 use crate::wait::Wait;
 
@@ -47,16 +49,25 @@ pub(crate) struct Watched {
     pub(crate) expired: bool,
 }
 
-/// Whether a client gets replies.
+/// Which replies a client does not want. Messages it gets all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Replies {
-    #[default]
-    On,
-    Off,
-    /// Not for the next command.
-    SkipNext,
-    /// Not for this one, and from the next one on again.
-    SkipThis,
+pub(crate) struct Silence {
+    pub(crate) off: bool,
+    /// For the command that runs.
+    pub(crate) this: bool,
+    /// For the command after that.
+    pub(crate) next: bool,
+}
+
+impl Silence {
+    pub(crate) fn holds(self) -> bool {
+        self.off || self.this
+    }
+
+    /// Goes on to the next command.
+    fn pass(&mut self) {
+        self.this = std::mem::take(&mut self.next);
+    }
 }
 
 /// What the server knows of a client.
@@ -76,9 +87,10 @@ pub(crate) struct Client {
     /// Whether a watched key has changed since.
     pub(crate) watch_broken: bool,
     pub(crate) waiting: Option<Waiting>,
-    pub(crate) channels: BTreeSet<Vec<u8>>,
-    pub(crate) patterns: BTreeSet<Vec<u8>>,
-    pub(crate) replies: Replies,
+    /// The names without values.
+    pub(crate) channels: Fields,
+    pub(crate) patterns: Fields,
+    pub(crate) silence: Silence,
     /// Whether the connection ends after what it has been answered.
     pub(crate) closing: bool,
     pub(crate) last_command: &'static str,
@@ -100,6 +112,23 @@ impl Client {
 
     pub(crate) fn subscriptions(&self) -> usize {
         self.channels.len() + self.patterns.len()
+    }
+
+    /// What of a reply the client gets.
+    pub(crate) fn hear(&self, reply: Reply) -> Reply {
+        match reply {
+            Reply::Series(replies) => Reply::series(replies),
+            message @ Reply::Push(_) => message,
+            _ if self.silence.holds() => Reply::Series(Vec::new()),
+            reply => reply,
+        }
+    }
+
+    /// The same for the reply that ends a command.
+    pub(crate) fn hear_last(&mut self, reply: Reply) -> Reply {
+        let heard = self.hear(reply);
+        self.silence.pass();
+        heard
     }
 
     /// Forgets the transaction and what was watched for it.

@@ -22,10 +22,11 @@ impl Group {
             word if is(word, "master") => Ok(Group::Master),
             word if is(word, "replica") || is(word, "slave") => Ok(Group::Replica),
             word if is(word, "pubsub") => Ok(Group::PubSub),
-            _ => Err(Refusal::Line(format!(
-                "ERR Unknown client type '{}'",
-                shown(word)
-            ))),
+            _ => Err(Refusal::line(&[
+                &"ERR Unknown client type '",
+                &shown(word),
+                &"'",
+            ])),
         }
     }
 

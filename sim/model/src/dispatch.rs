@@ -31,11 +31,8 @@ pub(crate) fn call(engine: &mut Engine, state: &mut State, argv: &[&[u8]]) -> An
     {
         // A gap of this model is found now, and not after half of a transaction.
         command.run()?;
-        if command.flags.subscribes {
-            return Err(Refusal::unsupported("subscriptions in a transaction"));
-        }
         queue(transaction, flags, argv);
-        return Ok(Reply::Status("QUEUED".to_owned()));
+        return Ok(Reply::Status(b"QUEUED".to_vec()));
     }
     run(engine, state, command, argv)
 }
@@ -70,10 +67,10 @@ fn reject(state: &mut State, argv: &[&[u8]], refusal: Refusal) -> Refusal {
     let client = state.clients.get_mut(state.client);
     if argv[0].eq_ignore_ascii_case(b"exec") {
         client.end_transaction();
-        return Refusal::Line(format!(
-            "EXECABORT Transaction discarded because of: {}",
-            refusal.without_code()
-        ));
+        return Refusal::line(&[
+            &"EXECABORT Transaction discarded because of: ",
+            &refusal.without_code(),
+        ]);
     }
     if let Some(transaction) = &mut client.transaction {
         transaction.failed = true;
@@ -114,11 +111,12 @@ fn check(state: &State, command: &Command, mut flags: Flags) -> Result<(), Refus
         conditions.refuse_write()?;
     }
     if client.only_listens() && !is_for_listeners(command) {
-        return Err(Refusal::Line(format!(
-            "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET \
-             are allowed in this context",
-            command.name
-        )));
+        return Err(Refusal::line(&[
+            &"ERR Can't execute '",
+            &command.name,
+            &"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
+              context",
+        ]));
     }
     for (condition, passes, text) in [
         (Condition::MasterLinkDown, flags.stale, MASTER_DOWN),

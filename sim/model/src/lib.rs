@@ -16,7 +16,7 @@
 //! });
 //! let script = b"return redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000)";
 //! let reply = server.execute(&[b"EVAL", script, b"1", b"lease", b"mine"]);
-//! assert_eq!(reply, Reply::Status("OK".to_owned()));
+//! assert_eq!(reply, Reply::Status(b"OK".to_vec()));
 //! server.advance(Duration::from_millis(1001));
 //! assert_eq!(server.execute(&[b"GET", b"lease"]), Reply::Nil);
 //! ```
@@ -58,6 +58,7 @@ mod text;
 mod value;
 mod wait;
 mod waiting;
+mod words;
 
 pub use client::ClientId;
 pub use clock::{Clock, ScriptTime};

@@ -38,8 +38,6 @@ pub(crate) enum Refusal {
     ExpireTime(&'static str),
     #[error("ERR wrong number of arguments for '{0}' command")]
     Arity(String),
-    #[error("ERR unknown subcommand '{subcommand}'. Try {command} HELP.")]
-    UnknownSubcommand { command: String, subcommand: String },
     #[error("OOM command not allowed when used memory > 'maxmemory'.")]
     OutOfMemory,
     #[error("NOSCRIPT No matching script. Please use EVAL.")]
@@ -48,8 +46,8 @@ pub(crate) enum Refusal {
     #[error("{0}")]
     Text(&'static str),
     /// As [`Refusal::Text`], put together when it happened.
-    #[error("{0}")]
-    Line(String),
+    #[error("{}", String::from_utf8_lossy(.0))]
+    Line(Vec<u8>),
     /// There is nothing to answer yet. Only a command that was asked whether it may wait answers
     /// this, and only the server that asked sees it.
     #[error("ERR a blocking command was left waiting")]
@@ -64,23 +62,38 @@ impl Refusal {
         Refusal::Unsupported(what.into())
     }
 
+    /// A [`Refusal::Line`] of these parts.
+    pub(crate) fn line(parts: &[&dyn AsRef<[u8]>]) -> Self {
+        let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_ref()).collect();
+        Refusal::Line(parts.concat())
+    }
+
+    /// The whole line, code first.
+    pub(crate) fn into_line(self) -> Vec<u8> {
+        match self {
+            Refusal::Line(line) => line,
+            other => other.to_string().into_bytes(),
+        }
+    }
+
     /// The text after the code, as `EXECABORT` quotes it.
-    pub(crate) fn without_code(&self) -> String {
-        let line = self.to_string();
-        match line.strip_prefix("ERR ") {
-            Some(text) => text.to_owned(),
+    pub(crate) fn without_code(self) -> Vec<u8> {
+        let line = self.into_line();
+        match line.strip_prefix(b"ERR ") {
+            Some(text) => text.to_vec(),
             None => line,
         }
     }
 
     /// The words of an unsupported `command option`, quoted from the arguments.
     pub(crate) fn unsupported_option(command: &str, option: &[u8]) -> Self {
-        Refusal::Unsupported(format!("{command} {}", shown(option)))
+        let option = shown(option);
+        Refusal::Unsupported(format!("{command} {}", String::from_utf8_lossy(&option)))
     }
 }
 
 impl From<Refusal> for Reply {
     fn from(refusal: Refusal) -> Self {
-        Reply::Error(refusal.to_string())
+        Reply::Error(refusal.into_line())
     }
 }

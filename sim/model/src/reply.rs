@@ -1,14 +1,15 @@
 //! What a command answers, and its bytes on a connection.
 
+use std::borrow::Cow;
+
 use crate::shape::Protocol;
 
 /// A reply of the server.
 ///
-/// The last kinds come only to a client that has chosen RESP3 with `HELLO 3`, or from a script
-/// that makes them.
+/// Some kinds come only to a client that has chosen RESP3 with `HELLO 3`, or from a script that
+/// makes them; the last two only to one that subscribes or uses `CLIENT REPLY`.
 ///
-/// Texts are `String`s because tests compare them with literals: bytes of a script's own error or
-/// status text that are not UTF-8 are replaced. Bulk strings keep every byte.
+/// Texts are bytes: scripts and quoted arguments put into them what they like.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reply {
@@ -19,13 +20,13 @@ pub enum Reply {
     /// An integer, `:n`.
     Integer(i64),
     /// A status, `+text`.
-    Status(String),
+    Status(Vec<u8>),
     /// A string of any bytes, `$n`.
     Bulk(Vec<u8>),
     /// A list, `*n`.
     Array(Vec<Reply>),
     /// An error: the whole line without the leading `-`, code first.
-    Error(String),
+    Error(Vec<u8>),
     /// Keys and values, `%n`.
     Map(Vec<(Reply, Reply)>),
     /// A set, `~n`.
@@ -35,7 +36,7 @@ pub enum Reply {
     /// `#t` or `#f`.
     Boolean(bool),
     /// An integer of any length by its digits, `(digits`.
-    BigNumber(String),
+    BigNumber(Vec<u8>),
     /// A text for people, `=n`.
     Verbatim {
         /// The name of its format: `txt`, or what a script says.
@@ -43,13 +44,16 @@ pub enum Reply {
         /// The text.
         text: Vec<u8>,
     },
-    /// A message that is not the answer of a command, `>n`.
+    /// A message that is not the answer of a command, `>n`, or an array to a client of RESP2.
     Push(Vec<Reply>),
+    /// Several replies one after the other, or none. In an array they count as one, as in Redis,
+    /// which says at the start of `EXEC` how many commands it will answer.
+    Series(Vec<Reply>),
 }
 
 impl Reply {
     pub(crate) fn ok() -> Self {
-        Reply::Status("OK".to_owned())
+        Reply::Status(b"OK".to_vec())
     }
 
     pub(crate) fn bulk(bytes: impl Into<Vec<u8>>) -> Self {
@@ -58,6 +62,14 @@ impl Reply {
 
     pub(crate) fn bulk_or_nil(bytes: Option<Vec<u8>>) -> Self {
         bytes.map_or(Reply::Nil, Reply::Bulk)
+    }
+
+    /// All of these, one after the other.
+    pub(crate) fn series(mut replies: Vec<Reply>) -> Self {
+        match replies.len() {
+            1 => replies.remove(0),
+            _ => Reply::Series(replies),
+        }
     }
 
     /// A length or a count. No collection of this process reaches 2^63.
@@ -69,10 +81,10 @@ impl Reply {
         Reply::Array(items.into_iter().map(Reply::bulk).collect())
     }
 
-    /// The text of an error reply.
-    pub fn error(&self) -> Option<&str> {
+    /// The text of an error reply, to be read: what is not UTF-8 is replaced.
+    pub fn error(&self) -> Option<Cow<'_, str>> {
         match self {
-            Reply::Error(line) => Some(line),
+            Reply::Error(line) => Some(String::from_utf8_lossy(line)),
             _ => None,
         }
     }
@@ -96,11 +108,16 @@ impl Reply {
             Reply::Nil => out.extend_from_slice(b"$-1\r\n"),
             Reply::NilArray => out.extend_from_slice(b"*-1\r\n"),
             Reply::Integer(n) => line(out, b':', n.to_string().as_bytes()),
-            Reply::Status(text) => line(out, b'+', text.as_bytes()),
-            Reply::Error(text) => line(out, b'-', text.as_bytes()),
+            Reply::Status(text) => line(out, b'+', text),
+            Reply::Error(text) => line(out, b'-', text),
             Reply::Bulk(bytes) => bulk(out, bytes),
             Reply::Array(items) => list(out, b'*', items, protocol),
             Reply::Set(items) => list(out, if new { b'~' } else { b'*' }, items, protocol),
+            Reply::Series(replies) => {
+                for reply in replies {
+                    reply.write(out, protocol);
+                }
+            }
             Reply::Push(items) => list(out, if new { b'>' } else { b'*' }, items, protocol),
             Reply::Map(pairs) => {
                 let (kind, length) = if new {
@@ -115,8 +132,9 @@ impl Reply {
                 }
             }
             Reply::Double(text) if new => line(out, b',', text.as_bytes()),
-            Reply::BigNumber(digits) if new => line(out, b'(', digits.as_bytes()),
-            Reply::Double(text) | Reply::BigNumber(text) => bulk(out, text.as_bytes()),
+            Reply::BigNumber(digits) if new => line(out, b'(', digits),
+            Reply::Double(text) => bulk(out, text.as_bytes()),
+            Reply::BigNumber(digits) => bulk(out, digits),
             Reply::Boolean(yes) if new => line(out, b'#', if *yes { b"t" } else { b"f" }),
             Reply::Boolean(yes) => line(out, b':', if *yes { b"1" } else { b"0" }),
             Reply::Verbatim { format, text } if new => {
@@ -173,7 +191,7 @@ mod tests {
             Reply::NilArray,
             Reply::Map(vec![(Reply::bulk("a"), Reply::Double("1.5".to_owned()))]),
             Reply::Set(vec![Reply::Boolean(true)]),
-            Reply::BigNumber("12".to_owned()),
+            Reply::BigNumber(b"12".to_vec()),
             Reply::Verbatim {
                 format: *b"txt",
                 text: b"x".to_vec(),
@@ -198,7 +216,7 @@ mod tests {
             Reply::ok(),
             Reply::bulk(&b"a\r\n"[..]),
             Reply::Array(vec![]),
-            Reply::Error("ERR no".to_owned()),
+            Reply::Error(b"ERR no".to_vec()),
         ]);
         assert_eq!(
             reply.to_resp2(),

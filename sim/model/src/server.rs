@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::client::{Client, ClientId, Replies};
+use crate::client::{Client, ClientId};
 use crate::clock::{Clock, ScriptTime, Time};
 use crate::condition::Condition;
 use crate::dispatch;
@@ -54,7 +54,8 @@ impl Server {
     pub fn execute(&mut self, argv: &[&[u8]]) -> Reply {
         let answer = self.answer(ClientId::OWN, argv);
         self.settle();
-        self.state.reply(answer)
+        let reply = self.state.reply(answer);
+        self.state.clients.get_mut(ClientId::OWN).hear_last(reply)
     }
 
     /// Adds a client.
@@ -133,9 +134,7 @@ impl Server {
             }
             answer => {
                 let reply = self.state.reply(answer);
-                if self.wants_reply(client) {
-                    self.state.outbox.push((client, reply));
-                }
+                self.state.send_last(client, reply);
             }
         }
         self.settle();
@@ -173,22 +172,6 @@ impl Server {
     fn settle(&mut self) {
         if self.state.is_recording() {
             waiting::settle_changes(&mut self.engine, &mut self.state);
-        }
-    }
-
-    fn wants_reply(&mut self, client: ClientId) -> bool {
-        let client = self.state.clients.get_mut(client);
-        match client.replies {
-            Replies::On => true,
-            Replies::Off => false,
-            Replies::SkipNext => {
-                client.replies = Replies::SkipThis;
-                false
-            }
-            Replies::SkipThis => {
-                client.replies = Replies::On;
-                false
-            }
         }
     }
 

@@ -92,19 +92,11 @@ impl Shape {
         }
     }
 
-    /// A message that nobody asked for: an array in RESP2.
-    pub(crate) fn push(self, items: Vec<Reply>) -> Reply {
-        match self.is_new() {
-            true => Reply::Push(items),
-            false => Reply::Array(items),
-        }
-    }
-
     /// An integer of any length, by its digits: a bulk string in RESP2.
-    pub(crate) fn big_number(self, digits: String) -> Reply {
+    pub(crate) fn big_number(self, digits: Vec<u8>) -> Reply {
         match self.is_new() {
             true => Reply::BigNumber(digits),
-            false => Reply::bulk(digits),
+            false => Reply::Bulk(digits),
         }
     }
 

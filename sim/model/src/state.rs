@@ -246,6 +246,17 @@ impl State {
         })
     }
 
+    /// Leaves what a client hears of the reply that ends its command to be sent.
+    pub(crate) fn send_last(&mut self, id: ClientId, reply: Reply) {
+        match self.clients.get_mut(id).hear_last(reply) {
+            Reply::Series(replies) => {
+                let replies = replies.into_iter().map(|reply| (id, reply));
+                self.outbox.extend(replies);
+            }
+            reply => self.outbox.push((id, reply)),
+        }
+    }
+
     /// Remembers a gap of the model.
     fn note(&mut self, refusal: &Refusal) {
         if let Refusal::Unsupported(what) = refusal {

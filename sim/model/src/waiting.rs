@@ -146,7 +146,7 @@ fn try_again(
 pub(crate) fn finish(state: &mut State, id: ClientId, answer: Answer) {
     state.clients.stop_waiting(id);
     let reply = state.reply(answer);
-    state.outbox.push((id, reply));
+    state.send_last(id, reply);
 }
 
 /// Ends the waits whose time is up.

@@ -161,14 +161,42 @@ fn vandals_are_told_and_cut_off_alone() {
         vandal.expect_last(&format!("-ERR Protocol error: {reply}\r\n"));
         bystander.ask("PING", "+PONG\r\n");
     }
-    let mut browser = service.connect();
-    browser.send("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    browser.expect_last("");
     // What came whole before the garbage counts.
     let mut late = service.connect();
     late.send("SET k v\r\n*1\r\n$x\r\nSET k w\r\n");
     late.expect_last("+OK\r\n-ERR Protocol error: invalid bulk length\r\n");
     bystander.ask("GET k", "$1\r\nv\r\n");
+}
+
+/// What came in one piece with such a word has run, and is not answered any more.
+#[test]
+fn browsers_are_cut_off_without_a_word() {
+    let service = Service::start();
+    for request in [
+        "POST / HTTP/1.1\r\n",
+        "post\r\n",
+        "*1\r\n$5\r\nhost:\r\n",
+        "MULTI\r\nHost: x\r\nEXEC\r\n",
+        "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "SET k v\r\nPOST x\r\nSET k w\r\n",
+    ] {
+        let mut browser = service.connect();
+        browser.send(request);
+        browser.expect_last("");
+    }
+    let mut slow = service.connect();
+    slow.ask(
+        "GET / HTTP/1.1",
+        "-ERR wrong number of arguments for 'get' command\r\n",
+    );
+    slow.send("Host: localhost\r\n");
+    slow.expect_last("");
+    let mut other = service.connect();
+    other.ask("GET k", "$1\r\nv\r\n");
+    other.ask(
+        "HOST:x",
+        "-ERR unknown command 'HOST:x', with args beginning with: \r\n",
+    );
 }
 
 #[test]
@@ -209,6 +237,24 @@ fn a_client_that_left_waits_for_nothing() {
         "INFO clients",
         "connected_clients:1\r\nblocked_clients:0\r\n\r\n",
     );
+}
+
+/// Reading goes on while a client waits, however much it sends.
+#[test]
+fn a_client_that_left_much_unread_waits_for_nothing() {
+    let service = Service::start();
+    let mut waiting = service.connect();
+    waiting.send("BLPOP q 0\r\n");
+    waiting.send("RPUSH ran x\r\n".repeat(400_000));
+    drop(waiting);
+    let mut other = service.connect();
+    other.ask_until(
+        "INFO clients",
+        "connected_clients:1\r\nblocked_clients:0\r\n\r\n",
+    );
+    other.ask("RPUSH q x", ":1\r\n");
+    other.ask("LLEN q", ":1\r\n");
+    other.ask("EXISTS ran", ":0\r\n");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_key_of_another_type_stops_every_script_before_it_writes() {
             let arguments = arguments(script);
             argv.extend(arguments.iter().map(|argument| argument.as_bytes()));
             let reply = model.lock().execute(&argv);
-            let expected = "WRONGTYPE Operation against a key holding the wrong kind of value";
+            let expected = b"WRONGTYPE Operation against a key holding the wrong kind of value";
             assert!(
                 matches!(&reply, Reply::Error(text) if text.starts_with(expected)),
                 "{} {role}: {reply:?}",

@@ -49,7 +49,9 @@ impl Model {
     fn run(&self, argv: &[&[u8]]) -> Result<Vec<Value>, ServerError> {
         let mut values = Vec::new();
         match self.lock().execute(argv) {
-            leaseline_redis_model::Reply::Error(line) => return Err(ServerError::from_line(&line)),
+            leaseline_redis_model::Reply::Error(line) => {
+                return Err(ServerError::from_line(&String::from_utf8_lossy(&line)));
+            }
             reply => flatten(reply, &mut values),
         }
         Ok(values)
@@ -61,7 +63,9 @@ fn flatten(reply: leaseline_redis_model::Reply, values: &mut Vec<Value>) {
     match reply {
         R::Nil | R::NilArray => values.push(Value::Nil),
         R::Integer(number) => values.push(Value::Int(number)),
-        R::Status(text) => values.push(Value::Status(text)),
+        R::Status(text) => {
+            values.push(Value::Status(String::from_utf8_lossy(&text).into_owned()));
+        }
         R::Bulk(bytes) => values.push(Value::Bytes(bytes)),
         R::Array(items) => items.into_iter().for_each(|item| flatten(item, values)),
         other => panic!("not a reply of our scripts: {other:?}"),

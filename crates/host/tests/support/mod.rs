@@ -63,7 +63,10 @@ impl Redis for ModelRedis {
             .expect("no test panics with the lock")
             .execute(argv)
         {
-            ModelReply::Error(line) => Err(RedisError::Server(ServerError::from_line(&line))),
+            ModelReply::Error(line) => {
+                let line = String::from_utf8_lossy(&line);
+                Err(RedisError::Server(ServerError::from_line(&line)))
+            }
             reply => {
                 flatten(reply, &mut values);
                 Ok(values)
@@ -91,12 +94,14 @@ fn flatten(reply: ModelReply, values: &mut Vec<Value>) {
     match reply {
         ModelReply::Nil | ModelReply::NilArray => values.push(Value::Nil),
         ModelReply::Integer(integer) => values.push(Value::Int(integer)),
-        ModelReply::Status(text) => values.push(Value::Status(text)),
+        ModelReply::Status(text) => {
+            values.push(Value::Status(String::from_utf8_lossy(&text).into_owned()));
+        }
         ModelReply::Bulk(bytes) => values.push(Value::Bytes(bytes)),
         ModelReply::Array(replies) => {
             replies.into_iter().for_each(|reply| flatten(reply, values));
         }
-        ModelReply::Error(line) => values.push(Value::Bytes(line.into_bytes())),
+        ModelReply::Error(line) => values.push(Value::Bytes(line)),
         other => panic!("a reply that RESP2 does not have: {other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use super::connection::check_name;
 use super::{Entry, data};
 use crate::arguments::{integer, is, shown};
-use crate::client::{ClientId, Replies};
+use crate::client::ClientId;
 use crate::client_line::{self, Group};
 use crate::number;
 use crate::refusal::{Answer, Refusal};
@@ -64,17 +64,17 @@ pub(super) const COMMANDS: &[Entry] = &[
 ];
 
 fn reply(state: &mut State, argv: &[&[u8]]) -> Answer {
-    let client = state.clients.get_mut(state.client);
-    client.replies = match argv[2] {
-        mode if is(mode, "on") => Replies::On,
-        mode if is(mode, "off") => Replies::Off,
-        mode if is(mode, "skip") => match client.replies {
-            Replies::Off => Replies::Off,
-            _ => Replies::SkipNext,
-        },
+    let silence = &mut state.clients.get_mut(state.client).silence;
+    match argv[2] {
+        mode if is(mode, "on") => {
+            (silence.off, silence.this) = (false, false);
+            return Ok(Reply::ok());
+        }
+        mode if is(mode, "off") => silence.off = true,
+        mode if is(mode, "skip") => silence.next |= !silence.off,
         _ => return Err(Refusal::Syntax),
-    };
-    Ok(Reply::ok())
+    }
+    Ok(Reply::Series(Vec::new()))
 }
 
 fn set_info(state: &mut State, argv: &[&[u8]]) -> Answer {
@@ -84,10 +84,11 @@ fn set_info(state: &mut State, argv: &[&[u8]]) -> Answer {
         attribute if is(attribute, "lib-name") => client.library_name = text,
         attribute if is(attribute, "lib-ver") => client.library_version = text,
         attribute => {
-            return Err(Refusal::Line(format!(
-                "ERR Unrecognized option '{}'",
-                shown(attribute)
-            )));
+            return Err(Refusal::line(&[
+                &"ERR Unrecognized option '",
+                &shown(attribute),
+                &"'",
+            ]));
         }
     }
     Ok(Reply::ok())
@@ -180,10 +181,7 @@ impl<'a> Victims<'a> {
                 option if is(option, "type") => victims.group = Some(Group::parse(value)?),
                 option if is(option, "user") => {
                     if value != b"default" {
-                        return Err(Refusal::Line(format!(
-                            "ERR No such user '{}'",
-                            shown(value)
-                        )));
+                        return Err(Refusal::line(&[&"ERR No such user '", &shown(value), &"'"]));
                     }
                 }
                 option if is(option, "skipme") && is(value, "yes") => victims.spares_self = true,
@@ -316,7 +314,7 @@ mod tests {
     fn replies_can_be_turned_off() {
         let mut server = TestServer::new();
         let client = server.connect();
-        let pong = Some(Reply::Status("PONG".to_owned()));
+        let pong = Some(Reply::Status(b"PONG".to_vec()));
         let mut call = |words: &str| server.ask(client, words);
         assert_eq!(call("CLIENT REPLY SKIP"), None);
         assert_eq!(call("PING"), None);
@@ -327,5 +325,100 @@ mod tests {
         assert_eq!(call("PING"), None);
         assert_eq!(call("CLIENT REPLY ON"), Some(Reply::ok()));
         assert_eq!(call("PING"), pong);
+        assert_eq!(call("CLIENT REPLY SKIP"), None);
+        assert_eq!(call("CLIENT REPLY ON"), Some(Reply::ok()));
+        assert_eq!(call("CLIENT REPLY SKIP"), None);
+        assert_eq!(call("CLIENT REPLY SKIP"), None);
+        assert_eq!(call("PING"), None);
+        assert_eq!(call("CLIENT REPLY SKIP"), None);
+        assert_eq!(call("CLIENT REPLY OFF"), None);
+        assert_eq!(call("CLIENT REPLY ON"), Some(Reply::ok()));
+        assert_eq!(call("PING"), pong);
+    }
+
+    #[test]
+    fn who_wants_no_reply_waits_without_one() {
+        for mode in ["SKIP", "OFF"] {
+            let mut server = TestServer::new();
+            let (quiet, other) = (server.connect(), server.connect());
+            for (command, pushed) in [
+                ("BLPOP q 0", "RPUSH q x"),
+                ("XREAD BLOCK 0 STREAMS s 0", "XADD s 1-1 a b"),
+                ("BLPOP q 0", "CLIENT UNBLOCK 2"),
+            ] {
+                server.ask(quiet, &format!("CLIENT REPLY {mode}"));
+                assert_eq!(server.ask(quiet, command), None);
+                assert!(server.is_waiting(quiet));
+                server.ask(other, pushed);
+                assert!(!server.is_waiting(quiet));
+                assert_eq!(server.take_replies(), [], "{mode} {command}");
+            }
+            let pong = (mode == "SKIP").then(|| Reply::Status(b"PONG".to_vec()));
+            assert_eq!(server.ask(quiet, "PING"), pong);
+        }
+    }
+
+    /// Redis announces as many replies as there are commands, whatever comes of them.
+    #[test]
+    fn replies_can_be_turned_off_in_a_transaction() {
+        for (before, calls, reply, after) in [
+            ("PING", "ECHO a,CLIENT REPLY OFF,ECHO b", "*3 $1 a ", ""),
+            (
+                "PING",
+                "ECHO a,CLIENT REPLY SKIP,ECHO b",
+                "*3 $1 a $1 b ",
+                "+PONG ",
+            ),
+            (
+                "PING",
+                "CLIENT REPLY SKIP,CLIENT REPLY SKIP",
+                "*2 ",
+                "+PONG ",
+            ),
+            (
+                "PING",
+                "ECHO a,CLIENT REPLY OFF,ECHO b,CLIENT REPLY ON,ECHO c",
+                "*5 $1 a +OK $1 c ",
+                "+PONG +PONG ",
+            ),
+            (
+                "PING",
+                "CLIENT REPLY SKIP,CLIENT REPLY OFF,ECHO b,CLIENT REPLY ON",
+                "*4 +OK ",
+                "+PONG ",
+            ),
+            (
+                "PING",
+                "CLIENT REPLY x",
+                "*1 -ERR syntax error ",
+                "+PONG +PONG ",
+            ),
+            (
+                "CLIENT REPLY OFF",
+                "ECHO a,CLIENT REPLY ON,ECHO b,CLIENT REPLY OFF,ECHO c,CLIENT REPLY ON",
+                "+OK $1 b +OK ",
+                "+PONG +PONG ",
+            ),
+            (
+                "CLIENT REPLY OFF",
+                "ECHO a,CLIENT REPLY ON,ECHO b,CLIENT REPLY OFF",
+                "+OK $1 b ",
+                "",
+            ),
+        ] {
+            let mut server = TestServer::new();
+            let client = server.connect();
+            let mut call = |words: &str| {
+                server.send(client, words);
+                let replies = server.take_replies().into_iter();
+                let bytes: Vec<u8> = replies.flat_map(|(_, reply)| reply.to_resp2()).collect();
+                String::from_utf8_lossy(&bytes).replace("\r\n", " ")
+            };
+            call(before);
+            call("MULTI");
+            calls.split(',').for_each(|words| drop(call(words)));
+            assert_eq!(call("EXEC"), reply, "{before},{calls}");
+            assert_eq!(call("PING") + &call("PING"), after, "{before},{calls}");
+        }
     }
 }

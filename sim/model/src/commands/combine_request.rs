@@ -100,10 +100,11 @@ impl Request {
     ) -> Result<Self, Refusal> {
         let count = integer(words[0])?;
         if count < 1 {
-            return Err(Refusal::Line(format!(
-                "ERR at least 1 input key is needed for '{}' command",
-                String::from_utf8_lossy(command).to_lowercase()
-            )));
+            return Err(Refusal::line(&[
+                &"ERR at least 1 input key is needed for '",
+                &command.to_ascii_lowercase(),
+                &"' command",
+            ]));
         }
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let (keys, options) = words[1..].split_at_checked(count).ok_or(Refusal::Syntax)?;

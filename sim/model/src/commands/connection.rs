@@ -3,7 +3,7 @@
 use super::{Entry, data, wrong_arity};
 use crate::Reply;
 use crate::arguments::{is, shown};
-use crate::client::{Client, Replies};
+use crate::client::Client;
 use crate::number;
 use crate::refusal::{Answer, Refusal};
 use crate::shape::Protocol;
@@ -34,7 +34,7 @@ fn ping(state: &mut State, argv: &[&[u8]]) -> Answer {
         ]));
     }
     Ok(match text {
-        None => Reply::Status("PONG".to_owned()),
+        None => Reply::Status(b"PONG".to_vec()),
         Some(text) => Reply::bulk(text),
     })
 }
@@ -89,10 +89,11 @@ fn hello(state: &mut State, argv: &[&[u8]]) -> Answer {
                 rest
             }
             _ => {
-                return Err(Refusal::Line(format!(
-                    "ERR Syntax error in HELLO option '{}'",
-                    shown(option)
-                )));
+                return Err(Refusal::line(&[
+                    &"ERR Syntax error in HELLO option '",
+                    &shown(option),
+                    &"'",
+                ]));
             }
         };
     }
@@ -144,11 +145,10 @@ fn reset(state: &mut State, _: &[&[u8]]) -> Answer {
         library_version: std::mem::take(&mut client.library_version),
         connected_at_ms: client.connected_at_ms,
         authenticated,
-        replies: Replies::On,
         last_command: client.last_command,
         ..Client::default()
     };
-    Ok(Reply::Status("RESET".to_owned()))
+    Ok(Reply::Status(b"RESET".to_vec()))
 }
 
 #[cfg(test)]
@@ -212,7 +212,7 @@ mod tests {
         let client = server.connect();
         let mut call = |words: &str| {
             let reply = server.ask(client, words).expect("a reply");
-            reply.error().unwrap_or("no error").to_owned()
+            reply.error().unwrap_or("no error".into()).into_owned()
         };
         let wrong = "WRONGPASS invalid username-password pair or user is disabled.";
         assert_eq!(call("GET k"), "NOAUTH Authentication required.");

@@ -60,8 +60,7 @@ impl Conditions {
                 b"gt" => &mut found.gt,
                 b"lt" => &mut found.lt,
                 _ => {
-                    let option = shown(option);
-                    return Err(Refusal::Line(format!("ERR Unsupported option {option}")));
+                    return Err(Refusal::line(&[&"ERR Unsupported option ", &shown(option)]));
                 }
             };
             *flag = true;

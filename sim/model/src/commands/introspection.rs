@@ -44,7 +44,7 @@ fn describe(command: &Command) -> Reply {
         let words = text.split(',').filter(|word| *word != "-");
         Reply::Array(
             words
-                .map(|word| Reply::Status(format!("{sign}{word}")))
+                .map(|word| Reply::Status(format!("{sign}{word}").into()))
                 .collect(),
         )
     };
@@ -102,14 +102,22 @@ fn get_keys(state: &mut State, argv: &[&[u8]]) -> Answer {
     let Ok(command) = super::find(state.profile, call) else {
         return Err(Refusal::Text("ERR Invalid command specified"));
     };
+    if !command.takes_keys() {
+        return Err(Refusal::Text("ERR The command has no key arguments"));
+    }
     if !command.accepts(call.len()) {
         return Err(Refusal::Text(
             "ERR Invalid number of arguments specified for command",
         ));
     }
+    if command.has_word("movablekeys") {
+        // Only for what this model runs is it known where they are.
+        command.run()?;
+    }
     match command.keys(call) {
-        keys if keys.is_empty() => Err(Refusal::Text("ERR The command has no key arguments")),
-        keys => Ok(Reply::bulks(keys)),
+        Some(keys) => Ok(Reply::bulks(keys)),
+        None if command.has_word("no_mandatory_keys") => Ok(Reply::Array(vec![])),
+        None => Err(Refusal::Text("ERR Invalid arguments specified for command")),
     }
 }
 
@@ -129,6 +137,57 @@ mod tests {
             "COMMAND GETKEYS PING x",
             "-ERR The command has no key arguments",
         );
+        for (call, reply) in [
+            ("eval x 2 a b c", "*2 $1 a $1 b"),
+            ("eval x 5 a b", "*0"),
+            ("eval x x a", "*0"),
+            ("eval x 0 a", "*0"),
+            ("eval x -1 a", "*0"),
+            ("eval x 1x a", "*1 $1 a"),
+            ("eval x 4294967297 a b", "*1 $1 a"),
+            ("eval x 9223372036854775807 a b", "*0"),
+            ("eval x 18446744073709551617 a b", "*0"),
+            ("eval x +2 a b", "*2 $1 a $1 b"),
+            (
+                "lmpop 3 a left",
+                "-ERR Invalid arguments specified for command",
+            ),
+            (
+                "zunion 5 a b",
+                "-ERR Invalid arguments specified for command",
+            ),
+            (
+                "zunionstore d 0 a",
+                "-ERR Invalid arguments specified for command",
+            ),
+            ("zunionstore d 1 a", "*2 $1 d $1 a"),
+            (
+                "xread count 1 a",
+                "-ERR Invalid arguments specified for command",
+            ),
+            (
+                "xread block 1 streams a",
+                "-ERR Invalid arguments specified for command",
+            ),
+            ("xread streams a b 1", "*1 $1 a"),
+            ("xreadgroup group streams c streams a 1", "*1 $1 a"),
+            (
+                "xreadgroup streams g c block 1 a 1",
+                "-ERR Invalid arguments specified for command",
+            ),
+            (
+                "set a",
+                "-ERR Invalid number of arguments specified for command",
+            ),
+            ("nosuch a", "-ERR Invalid command specified"),
+            ("script load x", "-ERR The command has no key arguments"),
+            (
+                "sort a store b",
+                "-ERR leaseline-redis-model does not support the command 'sort'",
+            ),
+        ] {
+            server.expect(&format!("COMMAND GETKEYS {call}"), reply);
+        }
         server.expect(
             "COMMAND LIST FILTERBY PATTERN lpush*",
             "*2 $5 lpush $6 lpushx",

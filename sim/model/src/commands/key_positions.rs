@@ -5,8 +5,14 @@ use crate::arguments::is;
 use crate::number;
 
 impl Command {
-    /// The keys of a call that [`Command::accepts`] its number of arguments.
-    pub(crate) fn keys<'a>(&self, argv: &[&'a [u8]]) -> Vec<&'a [u8]> {
+    /// Whether calls of it may have keys.
+    pub(crate) fn takes_keys(&self) -> bool {
+        self.positions.first > 0 || self.has_word("movablekeys")
+    }
+
+    /// The keys of a call that [`Command::accepts`] its number of arguments. `None` if it does not
+    /// have what tells them.
+    pub(crate) fn keys<'a>(&self, argv: &[&'a [u8]]) -> Option<Vec<&'a [u8]>> {
         match self.name {
             "lmpop" | "zmpop" | "sintercard" | "zdiff" | "zinter" | "zintercard" | "zunion" => {
                 counted(argv, 1)
@@ -14,11 +20,13 @@ impl Command {
             "blmpop" | "bzmpop" | "eval" | "evalsha" | "eval_ro" | "evalsha_ro" => counted(argv, 2),
             "zdiffstore" | "zinterstore" | "zunionstore" => {
                 let mut keys = vec![argv[1]];
-                keys.extend(counted(argv, 2));
-                keys
+                keys.extend(counted(argv, 2)?);
+                Some(keys)
             }
-            "xread" | "xreadgroup" => streams(argv),
-            _ => plain(self.positions, argv),
+            "xread" => streams(argv, 1),
+            // Not the name of a group or a consumer.
+            "xreadgroup" => streams(argv, 4),
+            _ => Some(plain(self.positions, argv)),
         }
     }
 }
@@ -35,20 +43,42 @@ fn plain<'a>(positions: KeyPositions, argv: &[&'a [u8]]) -> Vec<&'a [u8]> {
 }
 
 /// The keys after their number.
-fn counted<'a>(argv: &[&'a [u8]], at: usize) -> Vec<&'a [u8]> {
-    let count = argv.get(at).and_then(|text| number::parse_integer(text));
-    let count = count.and_then(|count| usize::try_from(count).ok());
-    let rest = argv.get(at + 1..).unwrap_or_default();
-    rest.iter().copied().take(count.unwrap_or(0)).collect()
+fn counted<'a>(argv: &[&'a [u8]], at: usize) -> Option<Vec<&'a [u8]>> {
+    let count = usize::try_from(leading_int(argv.get(at)?)).ok()?;
+    let keys = argv.get(at + 1..)?.get(..count)?;
+    (count > 0).then(|| keys.to_vec())
 }
 
-/// The first half of what follows `STREAMS`.
-fn streams<'a>(argv: &[&'a [u8]]) -> Vec<&'a [u8]> {
-    let Some(at) = argv.iter().position(|word| is(word, "streams")) else {
-        return Vec::new();
+/// The number that a text starts with, as C's `atoi` reads it: what is too large for a `long` is
+/// the largest, and of that the lower half is taken.
+fn leading_int(text: &[u8]) -> i32 {
+    let spaces = text.iter().take_while(|byte| number::is_space(**byte));
+    let text = &text[spaces.count()..];
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
     };
-    let rest = &argv[at + 1..];
-    rest[..rest.len() / 2].to_vec()
+    let digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
+    let value = digits.fold(0_i64, |value, digit| {
+        let digit = i64::from(digit - b'0');
+        let value = value.saturating_mul(10);
+        match negative {
+            true => value.saturating_sub(digit),
+            false => value.saturating_add(digit),
+        }
+    });
+    value as i32
+}
+
+/// The first half of what follows `STREAMS`, which does not come before an argument.
+fn streams<'a>(argv: &[&'a [u8]], from: usize) -> Option<Vec<&'a [u8]>> {
+    let at = argv
+        .iter()
+        .skip(from)
+        .position(|word| is(word, "streams"))?;
+    let rest = &argv[from + at + 1..];
+    let keys = &rest[..rest.len() / 2];
+    (!keys.is_empty()).then(|| keys.to_vec())
 }
 
 #[cfg(test)]
@@ -61,7 +91,7 @@ mod tests {
         let keys = |call: &str| -> Vec<String> {
             let argv: Vec<&[u8]> = call.split(' ').map(str::as_bytes).collect();
             let command = find(Profile::Redis70, &argv).expect("a command");
-            let keys = command.keys(&argv).into_iter();
+            let keys = command.keys(&argv).into_iter().flatten();
             keys.map(|key| String::from_utf8_lossy(key).into_owned())
                 .collect()
         };

@@ -78,7 +78,7 @@ fn kind(state: &mut State, argv: &[&[u8]]) -> Answer {
         .keys
         .slot(argv[1])
         .map_or("none", |slot| slot.value.kind());
-    Ok(Reply::Status(kind.to_owned()))
+    Ok(Reply::Status(kind.into()))
 }
 
 fn exists(state: &mut State, argv: &[&[u8]]) -> Answer {

@@ -173,10 +173,7 @@ pub(crate) fn find(profile: Profile, argv: &[&[u8]]) -> Result<&'static Command,
         Some(subcommand) if command.container => lowercase(&mut lower, &[name, b"|", subcommand])
             .and_then(table::get)
             .filter(known)
-            .ok_or_else(|| Refusal::UnknownSubcommand {
-                command: command.name.to_uppercase(),
-                subcommand: shown(&subcommand[..subcommand.len().min(128)]),
-            }),
+            .ok_or_else(|| unknown_subcommand(command, subcommand)),
         _ => Ok(command),
     }
 }
@@ -209,25 +206,38 @@ impl Command {
 /// The error for a name that no Redis knows. Its text shows the arguments, up to a length.
 pub(crate) fn unknown(argv: &[&[u8]]) -> Refusal {
     const SHOWN: usize = 128;
-    let mut arguments = String::new();
+    let mut arguments = Vec::new();
     for argument in argv.iter().skip(1) {
         if arguments.len() >= SHOWN {
             break;
         }
         let room = SHOWN - arguments.len();
         let argument = shown(&argument[..argument.len().min(room)]);
-        arguments.push_str(&format!("'{argument}' "));
+        arguments.extend([b"'", &argument[..], b"' "].concat());
     }
     let name = argv.first().map_or(&[][..], |name| *name);
     let name = shown(&name[..name.len().min(SHOWN)]);
-    Refusal::Line(format!(
-        "ERR unknown command '{name}', with args beginning with: {arguments}"
-    ))
+    Refusal::line(&[
+        &"ERR unknown command '",
+        &name,
+        &"', with args beginning with: ",
+        &arguments,
+    ])
+}
+
+fn unknown_subcommand(command: &Command, subcommand: &[u8]) -> Refusal {
+    Refusal::line(&[
+        &"ERR unknown subcommand '",
+        &shown(&subcommand[..subcommand.len().min(128)]),
+        &"'. Try ",
+        &command.name.to_uppercase(),
+        &" HELP.",
+    ])
 }
 
 /// A text for people, line by line.
 fn help(lines: &[&str]) -> Reply {
-    let lines = lines.iter().map(|line| Reply::Status((*line).to_owned()));
+    let lines = lines.iter().map(|line| Reply::Status((*line).into()));
     Reply::Array(lines.collect())
 }
 
@@ -239,7 +249,6 @@ fn wrong_arity(name: &str) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Reply;
     use crate::test_server::TestServer;
 
     #[test]
@@ -256,14 +265,33 @@ mod tests {
 
     #[test]
     fn unknown_commands_show_their_arguments() {
-        let text = |argv: &[&[u8]]| Reply::from(unknown(argv)).error().map(str::to_owned);
+        for (argv, line) in [
+            (
+                &[&b"nosuch"[..], b"a", b"b"][..],
+                &b"ERR unknown command 'nosuch', with args beginning with: 'a' 'b' "[..],
+            ),
+            (
+                &[b"nosuch"],
+                b"ERR unknown command 'nosuch', with args beginning with: ",
+            ),
+            (
+                &[b"NO\xff\nSUCH", b"a\xfe\0b"],
+                b"ERR unknown command 'NO\xff SUCH', with args beginning with: 'a\xfe' ",
+            ),
+            (
+                &[b"CLIENT", b"\xff"],
+                b"ERR unknown subcommand '\xff'. Try CLIENT HELP.",
+            ),
+        ] {
+            let refusal = find(Profile::Redis70, argv).map(drop).unwrap_err();
+            assert_eq!(refusal.into_line(), line);
+        }
+        let long = unknown(&[&[0xff; 200], &[0xff; 200], b"x"]).into_line();
+        let (name, shown) = ([0xff; 128], [0xff; 128]);
+        let between = &b"', with args beginning with: '"[..];
         assert_eq!(
-            text(&[b"nosuch", b"a", b"b"]).as_deref(),
-            Some("ERR unknown command 'nosuch', with args beginning with: 'a' 'b' ")
-        );
-        assert_eq!(
-            text(&[b"nosuch"]).as_deref(),
-            Some("ERR unknown command 'nosuch', with args beginning with: ")
+            long,
+            [b"ERR unknown command '", &name[..], between, &shown, b"' "].concat()
         );
     }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{Entry, data};
-use crate::client::{Client, ClientId};
+use crate::client::Client;
+use crate::fields::Fields;
 use crate::glob;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
-use crate::shape::Shape;
 use crate::state::State;
 
 pub(super) const COMMANDS: &[Entry] = &[
@@ -27,7 +27,8 @@ pub(super) const COMMANDS: &[Entry] = &[
         let patterns: BTreeSet<_> = state
             .clients
             .iter()
-            .flat_map(|(_, client)| &client.patterns)
+            .flat_map(|(_, client)| client.patterns.iter())
+            .map(|(pattern, _)| pattern)
             .collect();
         Ok(Reply::count(patterns.len()))
     }),
@@ -35,7 +36,7 @@ pub(super) const COMMANDS: &[Entry] = &[
         let listeners = |channel: &[u8]| {
             let clients = state.clients.iter();
             clients
-                .filter(|(_, client)| client.channels.contains(channel))
+                .filter(|(_, client)| client.channels.get(channel).is_some())
                 .count()
         };
         // No map in RESP3 either.
@@ -50,7 +51,7 @@ pub(super) const COMMANDS: &[Entry] = &[
 struct Kind {
     begin: &'static str,
     end: &'static str,
-    names: fn(&mut Client) -> &mut BTreeSet<Vec<u8>>,
+    names: fn(&mut Client) -> &mut Fields,
 }
 
 const CHANNELS: Kind = Kind {
@@ -69,16 +70,19 @@ fn subscribe(state: &mut State, argv: &[&[u8]], kind: &Kind) -> Answer {
     let client = state.clients.get_mut(state.client);
     let mut answers = Vec::new();
     for name in &argv[1..] {
-        (kind.names)(client).insert(name.to_vec());
+        (kind.names)(client).set(name, Vec::new());
         answers.push((kind.begin, Some(name.to_vec()), client.subscriptions()));
     }
-    answer_each(state, answers)
+    Ok(answer_each(answers))
 }
 
 fn unsubscribe(state: &mut State, argv: &[&[u8]], kind: &Kind) -> Answer {
     let client = state.clients.get_mut(state.client);
     let names: Vec<_> = match &argv[1..] {
-        [] => (kind.names)(client).iter().cloned().collect(),
+        [] => {
+            let all = (kind.names)(client).iter();
+            all.map(|(name, _)| name.to_vec()).collect()
+        }
         names => names.iter().map(|name| name.to_vec()).collect(),
     };
     let mut answers = Vec::new();
@@ -89,57 +93,35 @@ fn unsubscribe(state: &mut State, argv: &[&[u8]], kind: &Kind) -> Answer {
     if answers.is_empty() {
         answers.push((kind.end, None, client.subscriptions()));
     }
-    answer_each(state, answers)
+    Ok(answer_each(answers))
 }
 
-/// One answer per name: the last is that of the command, the others go before it.
-fn answer_each(state: &mut State, answers: Vec<(&'static str, Option<Vec<u8>>, usize)>) -> Answer {
-    let shape = state.shape();
-    let mut answers: Vec<_> = answers
-        .into_iter()
-        .map(|(what, name, count)| {
-            shape.push(vec![
-                Reply::bulk(what),
-                Reply::bulk_or_nil(name),
-                Reply::count(count),
-            ])
-        })
-        .collect();
-    let last = answers.pop().unwrap_or(Reply::Nil);
-    let client = state.client;
-    state
-        .outbox
-        .extend(answers.into_iter().map(|answer| (client, answer)));
-    Ok(last)
+/// One answer per name. They are messages: who wants no replies gets them too.
+fn answer_each(answers: Vec<(&'static str, Option<Vec<u8>>, usize)>) -> Reply {
+    let answers = answers.into_iter().map(|(what, name, count)| {
+        Reply::Push(vec![
+            Reply::bulk(what),
+            Reply::bulk_or_nil(name),
+            Reply::count(count),
+        ])
+    });
+    Reply::series(answers.collect())
 }
 
 fn publish(state: &mut State, argv: &[&[u8]]) -> Answer {
     let (channel, text) = (argv[1], argv[2]);
-    let shape = |state: &State, id: ClientId, client: &Client| Shape {
-        profile: state.profile,
-        protocol: match id == state.client {
-            true => state.protocol,
-            false => client.protocol,
-        },
-    };
     let mut messages = Vec::new();
     for (id, client) in state.clients.iter() {
-        if client.channels.contains(channel) {
+        if client.channels.get(channel).is_some() {
             let words = ["message".as_bytes(), channel, text];
-            messages.push((
-                id,
-                shape(state, id, client).push(words.map(Reply::bulk).into()),
-            ));
+            messages.push((id, Reply::Push(words.map(Reply::bulk).into())));
         }
     }
     for (id, client) in state.clients.iter() {
-        for pattern in &client.patterns {
+        for (pattern, _) in client.patterns.iter() {
             if glob::matches(pattern, channel) {
                 let words = ["pmessage".as_bytes(), pattern, channel, text];
-                messages.push((
-                    id,
-                    shape(state, id, client).push(words.map(Reply::bulk).into()),
-                ));
+                messages.push((id, Reply::Push(words.map(Reply::bulk).into())));
             }
         }
     }
@@ -162,10 +144,11 @@ fn channels(state: &mut State, argv: &[&[u8]]) -> Answer {
     let names: BTreeSet<_> = state
         .clients
         .iter()
-        .flat_map(|(_, client)| &client.channels)
+        .flat_map(|(_, client)| client.channels.iter())
+        .map(|(name, _)| name)
         .filter(|name| pattern.is_none_or(|pattern| glob::matches(pattern, name)))
         .collect();
-    Ok(Reply::bulks(names.into_iter().cloned()))
+    Ok(Reply::bulks(names))
 }
 
 #[cfg(test)]
@@ -234,5 +217,87 @@ mod tests {
             ["2: *3 $11 unsubscribe $-1 :0"]
         );
         assert_eq!(call(&mut server, one, "PUBLISH x y"), ["2: :0"]);
+    }
+
+    #[test]
+    fn all_patterns_end_in_the_order_of_subscription() {
+        let mut server = TestServer::new();
+        let client = server.connect();
+        for words in ["PSUBSCRIBE c* a* b* c*", "PUNSUBSCRIBE a*", "PSUBSCRIBE a*"] {
+            call(&mut server, client, words);
+        }
+        assert_eq!(
+            call(&mut server, client, "PUNSUBSCRIBE"),
+            [
+                "2: *3 $12 punsubscribe $2 c* :2",
+                "2: *3 $12 punsubscribe $2 b* :1",
+                "2: *3 $12 punsubscribe $2 a* :0"
+            ]
+        );
+    }
+
+    #[test]
+    fn messages_come_to_those_who_want_no_replies() {
+        for mode in ["OFF", "SKIP"] {
+            let mut server = TestServer::new();
+            let (one, two) = (server.connect(), server.connect());
+            call(&mut server, one, "HELLO 3");
+            call(&mut server, one, &format!("CLIENT REPLY {mode}"));
+            assert_eq!(
+                call(&mut server, one, "SUBSCRIBE a"),
+                ["2: >3 $9 subscribe $1 a :1"]
+            );
+            assert_eq!(
+                call(&mut server, two, "PUBLISH a x"),
+                ["2: >3 $7 message $1 a $1 x", "3: :1"]
+            );
+            call(&mut server, one, &format!("CLIENT REPLY {mode}"));
+            assert_eq!(
+                call(&mut server, one, "PUBLISH a y"),
+                ["2: >3 $7 message $1 a $1 y"]
+            );
+        }
+    }
+
+    #[test]
+    fn messages_come_in_the_middle_of_a_transaction() {
+        let mut server = TestServer::new();
+        let client = server.connect();
+        let calls = [
+            "MULTI",
+            "SUBSCRIBE a b",
+            "PING",
+            "GET k",
+            "PUBLISH a x",
+            "UNSUBSCRIBE",
+            "PING",
+        ];
+        for words in calls {
+            call(&mut server, client, words);
+        }
+        assert_eq!(
+            call(&mut server, client, "EXEC"),
+            [
+                "2: *6 *3 $9 subscribe $1 a :1 *3 $9 subscribe $1 b :2 *2 $4 pong $0  $-1 \
+                 *3 $7 message $1 a $1 x :1 *3 $11 unsubscribe $1 a :1 \
+                 *3 $11 unsubscribe $1 b :0 +PONG"
+            ]
+        );
+        call(&mut server, client, "HELLO 3");
+        call(&mut server, client, "SUBSCRIBE a");
+        let calls = [
+            "MULTI",
+            "PUBLISH a x",
+            "CLIENT REPLY OFF",
+            "PUBLISH a y",
+            "ECHO c",
+        ];
+        for words in calls {
+            call(&mut server, client, words);
+        }
+        assert_eq!(
+            call(&mut server, client, "EXEC"),
+            ["2: *4 >3 $7 message $1 a $1 x :1 >3 $7 message $1 a $1 y"]
+        );
     }
 }

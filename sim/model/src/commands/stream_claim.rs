@@ -103,10 +103,11 @@ impl<'a> Claim<'a> {
                     after
                 }
                 _ => {
-                    return Err(Refusal::Line(format!(
-                        "ERR Unrecognized XCLAIM option '{}'",
-                        shown(option)
-                    )));
+                    return Err(Refusal::line(&[
+                        &"ERR Unrecognized XCLAIM option '",
+                        &shown(option),
+                        &"'",
+                    ]));
                 }
             };
         }

@@ -40,20 +40,24 @@ const HELP: &[&str] = &[
 /// The error for options that a subcommand does not have.
 pub(super) fn wrong_options(argv: &[&[u8]]) -> Refusal {
     let subcommand = argv[1].get(..128).unwrap_or(argv[1]);
-    Refusal::Line(format!(
-        "ERR unknown subcommand or wrong number of arguments for '{}'. Try {} HELP.",
-        shown(subcommand),
-        shown(argv[0]).to_uppercase()
-    ))
+    Refusal::line(&[
+        &"ERR unknown subcommand or wrong number of arguments for '",
+        &shown(subcommand),
+        &"'. Try ",
+        &argv[0].to_ascii_uppercase(),
+        &" HELP.",
+    ])
 }
 
 /// The error for a group that a stream does not have.
 pub(super) fn no_group(key: &[u8], group: &[u8]) -> Refusal {
-    Refusal::Line(format!(
-        "NOGROUP No such consumer group '{}' for key name '{}'",
-        shown(group),
-        shown(key)
-    ))
+    Refusal::line(&[
+        &"NOGROUP No such consumer group '",
+        &shown(group),
+        &"' for key name '",
+        &shown(key),
+        &"'",
+    ])
 }
 
 /// A stream that must be there.

@@ -21,11 +21,13 @@ pub(super) fn find_group<'a>(
         Some((&stream.log, found))
     });
     found.ok_or_else(|| {
-        Refusal::Line(format!(
-            "NOGROUP No such key '{}' or consumer group '{}'",
-            shown(key),
-            shown(group)
-        ))
+        Refusal::line(&[
+            &"NOGROUP No such key '",
+            &shown(key),
+            &"' or consumer group '",
+            &shown(group),
+            &"'",
+        ])
     })
 }
 

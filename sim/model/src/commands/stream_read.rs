@@ -110,11 +110,13 @@ impl<'a> Reading<'a> {
                 .as_ref()
                 .is_none_or(|stream| !stream.groups.contains_key(reader.group))
         {
-            return Err(Refusal::Line(format!(
-                "NOGROUP No such key '{}' or consumer group '{}' in XREADGROUP with GROUP option",
-                shown(key),
-                shown(reader.group)
-            )));
+            return Err(Refusal::line(&[
+                &"NOGROUP No such key '",
+                &shown(key),
+                &"' or consumer group '",
+                &shown(reader.group),
+                &"' in XREADGROUP with GROUP option",
+            ]));
         }
         match (id, self.reader) {
             (b"$", Some(_)) => Err(Refusal::Text(
@@ -188,19 +190,22 @@ impl<'a> Reading<'a> {
 fn refuse_to_block_script(state: &State, name: &[u8]) -> Result<(), Refusal> {
     match state.in_script {
         false => Ok(()),
-        true => Err(Refusal::Line(format!(
-            "ERR {} command is not allowed with BLOCK option from scripts",
-            shown(name)
-        ))),
+        true => Err(Refusal::line(&[
+            &"ERR ",
+            &shown(name),
+            &" command is not allowed with BLOCK option from scripts",
+        ])),
     }
 }
 
 fn refuse_to_readers(grouped: bool, option: &str) -> Result<(), Refusal> {
     match grouped {
         true => Ok(()),
-        false => Err(Refusal::Line(format!(
-            "ERR The {option} option is only supported by XREADGROUP. You called XREAD instead."
-        ))),
+        false => Err(Refusal::line(&[
+            &"ERR The ",
+            &option,
+            &" option is only supported by XREADGROUP. You called XREAD instead.",
+        ])),
     }
 }
 

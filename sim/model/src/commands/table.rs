@@ -31,8 +31,13 @@ pub(crate) struct Flags {
     pub(crate) no_auth: bool,
     /// Refused inside `MULTI`.
     pub(crate) no_multi: bool,
-    /// Begins or ends subscriptions, and answers for each of them.
-    pub(crate) subscribes: bool,
+}
+
+impl Command {
+    /// Whether Redis says this of the command.
+    pub(crate) fn has_word(&self, flag: &str) -> bool {
+        self.flag_words.split(',').any(|word| word == flag)
+    }
 }
 
 impl Flags {
@@ -48,7 +53,6 @@ impl Flags {
             allow_busy: has("allow_busy"),
             no_auth: has("no_auth"),
             no_multi: has("no_multi"),
-            subscribes: has("pubsub") && has("noscript"),
         }
     }
 }

@@ -78,15 +78,35 @@ fn exec(engine: &mut Engine, state: &mut State, _: &[&[u8]]) -> Answer {
         return Ok(Reply::NilArray);
     }
     let may_wait = std::mem::replace(&mut state.may_wait, false);
+    let announced = !state.clients.get(state.client).silence.holds();
     let mut replies = Vec::with_capacity(transaction.calls.len());
     for call in &transaction.calls {
         let argv: Vec<&[u8]> = call.iter().map(Vec::as_slice).collect();
+        let sent = state.outbox.len();
         let answer = find(state.profile, &argv)
             .and_then(|command| dispatch::run(engine, state, command, &argv));
-        replies.push(state.reply(answer));
+        let reply = state.reply(answer);
+        replies.push(heard(state, sent, reply));
     }
     state.may_wait = may_wait;
-    Ok(Reply::Array(replies))
+    // Whether the client hears it has been decided, command by command.
+    Ok(Reply::Series(match announced {
+        true => vec![Reply::Array(replies)],
+        false => replies,
+    }))
+}
+
+/// What the current client gets of a command: the messages that came to it by that, and what it
+/// hears of the reply. Some of the outbox was there before.
+fn heard(state: &mut State, sent: usize, reply: Reply) -> Reply {
+    let current = state.client;
+    let own = state.outbox.extract_if(sent.., |(id, _)| *id == current);
+    let mut all: Vec<Reply> = own.map(|(_, message)| message).collect();
+    match state.clients.get(current).hear(reply) {
+        Reply::Series(replies) => all.extend(replies),
+        reply => all.push(reply),
+    }
+    Reply::series(all)
 }
 
 /// Whether a watched key has changed, or has expired since.
@@ -104,6 +124,7 @@ fn watch_broken(state: &mut State) -> bool {
 mod tests {
     use std::time::Duration;
 
+    use crate::Reply;
     use crate::test_server::TestServer;
 
     #[test]
@@ -131,6 +152,8 @@ mod tests {
         ] {
             server.expect(command, reply);
         }
+        server.run("MULTI");
+        assert_eq!(server.run("EXEC"), Reply::Array(vec![]));
     }
 
     #[test]

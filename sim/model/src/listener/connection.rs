@@ -7,17 +7,14 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::Notify;
 
 use super::request::Requests;
-use super::switchboard::{Outlet, Switchboard};
-use crate::ClientId;
+use super::switchboard::{Outlet, Subscriber, Switchboard};
 
-/// How much may come while the client waits, before it is left in the socket.
-const AHEAD_LIMIT: usize = 1024 * 1024;
-
-/// How long an unfinished request may become: Redis' `client-query-buffer-limit`.
-const REQUEST_LIMIT: usize = 1024 * 1024 * 1024;
+/// How much may come that has not run, because it is unfinished or the client waits: Redis'
+/// `client-query-buffer-limit`. Up to then reading goes on, so that the end of a connection is
+/// noticed behind what was sent before it.
+const AHEAD_LIMIT: usize = 1024 * 1024 * 1024;
 
 /// How many requests run before others get their turn.
 const REQUESTS_PER_TURN: usize = 128;
@@ -25,20 +22,30 @@ const REQUESTS_PER_TURN: usize = 128;
 /// How long the last replies may take to be sent.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// How a connection ends that the client has not left.
+enum End {
+    /// What was answered is still sent.
+    AfterReplies,
+    AtOnce,
+}
+
 /// Serves a client until it goes or has to go.
 pub(super) async fn serve(socket: TcpStream, address: SocketAddr, switchboard: Arc<Switchboard>) {
     let (reading, writing) = socket.into_split();
-    let subscriber = switchboard.connect(address);
+    let (subscriber, outlet) = switchboard.connect(address);
     // Apart, so that a client that sends much before it reads anything gets through.
-    let writer = write(subscriber.outlet, writing);
-    let reader = async {
-        read(reading, subscriber.id, &subscriber.news, &switchboard).await;
-        switchboard.disconnect(subscriber.id);
-        // The writer ends after the last reply; a client that does not read it has had its time.
-        tokio::time::sleep(LAST_WORDS).await;
+    let writer = write(outlet, writing);
+    let reader = async move {
+        let end = read(reading, &subscriber).await;
+        drop(subscriber);
+        if let End::AfterReplies = end {
+            // The writer ends after the last reply; a client that does not read it has had its
+            // time.
+            tokio::time::sleep(LAST_WORDS).await;
+        }
     };
     tokio::select! {
-        () = writer => switchboard.disconnect(subscriber.id),
+        () = writer => {}
         () = reader => {}
     }
 }
@@ -54,19 +61,19 @@ async fn write(mut outlet: Outlet, mut socket: OwnedWriteHalf) {
 }
 
 /// Runs requests until there can be no more.
-async fn read(mut socket: OwnedReadHalf, id: ClientId, news: &Notify, switchboard: &Switchboard) {
+async fn read(mut socket: OwnedReadHalf, subscriber: &Subscriber) -> End {
     let mut requests = Requests::default();
-    let mut standing = switchboard.standing(id);
+    let mut standing = subscriber.standing();
     loop {
         let mut turn = 0;
         while standing.is_connected && !standing.is_waiting {
             match requests.next(standing.is_stranger) {
-                Ok(Some(request)) if is_web(&request[0]) => return,
-                Ok(Some(request)) => standing = switchboard.submit(id, &request),
+                Ok(Some(request)) if is_web(&request[0]) => return End::AtOnce,
+                Ok(Some(request)) => standing = subscriber.submit(&request),
                 Ok(None) => break,
                 Err(error) => {
-                    switchboard.send(id, error.to_reply());
-                    return;
+                    subscriber.send(error.to_reply());
+                    return End::AfterReplies;
                 }
             }
             turn += 1;
@@ -74,19 +81,18 @@ async fn read(mut socket: OwnedReadHalf, id: ClientId, news: &Notify, switchboar
                 tokio::task::yield_now().await;
             }
         }
-        if !standing.is_connected || requests.pending() > REQUEST_LIMIT {
-            return;
+        if !standing.is_connected || requests.pending() > AHEAD_LIMIT {
+            return End::AfterReplies;
         }
-        let has_room = !standing.is_waiting || requests.pending() < AHEAD_LIMIT;
         tokio::select! {
-            () = news.notified() => {}
-            read = socket.read_buf(requests.buffer()), if has_room => {
+            () = subscriber.news.notified() => {}
+            read = socket.read_buf(requests.buffer()) => {
                 if !matches!(read, Ok(1..)) {
-                    return;
+                    return End::AfterReplies;
                 }
             }
         }
-        standing = switchboard.standing(id);
+        standing = subscriber.standing();
     }
 }
 

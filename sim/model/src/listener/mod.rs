@@ -3,7 +3,6 @@
 //! A test double and no more: it keeps everything in memory and one lock around it.
 
 mod connection;
-mod inline;
 mod protocol_error;
 mod request;
 mod switchboard;

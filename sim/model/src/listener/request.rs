@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 
-use super::inline;
 use super::protocol_error::ProtocolError;
 use crate::number;
+use crate::words::words;
 
 /// How long a line may be: an inline request, a count, a length.
 const LINE_LIMIT: usize = 64 * 1024;
@@ -95,7 +95,8 @@ impl Requests {
         };
         let line = self.buffer.split_to(end + 1);
         let line = &line[..end];
-        let words = inline::words(line.strip_suffix(b"\r").unwrap_or(line))?;
+        let words = words(line.strip_suffix(b"\r").unwrap_or(line))
+            .ok_or(ProtocolError::UnbalancedQuotes)?;
         Ok(Some(words.into_iter().map(Bytes::from).collect()))
     }
 

@@ -41,10 +41,10 @@ pub(super) struct Outlet {
     unread: Arc<AtomicUsize>,
 }
 
-/// A connection's own client.
+/// A connection's own client, which goes with it, even if the connection's task panics.
 pub(super) struct Subscriber {
-    pub(super) id: ClientId,
-    pub(super) outlet: Outlet,
+    switchboard: Arc<Switchboard>,
+    id: ClientId,
     /// Rings when the client may have stopped waiting, or is to go.
     pub(super) news: Arc<Notify>,
 }
@@ -81,7 +81,7 @@ impl Switchboard {
         done
     }
 
-    pub(super) fn connect(&self, address: SocketAddr) -> Subscriber {
+    pub(super) fn connect(self: &Arc<Self>, address: SocketAddr) -> (Subscriber, Outlet) {
         let mut exchange = self.lock();
         let id = exchange.server.connect_from(&address.to_string());
         let (replies, outlet) = unbounded_channel();
@@ -92,38 +92,13 @@ impl Switchboard {
             news: Arc::clone(&news),
         };
         exchange.lines.insert(id, line);
-        Subscriber {
+        let subscriber = Subscriber {
+            switchboard: Arc::clone(self),
             id,
-            outlet: Outlet {
-                replies: outlet,
-                unread,
-            },
             news,
-        }
-    }
-
-    pub(super) fn disconnect(&self, id: ClientId) {
-        let mut exchange = self.lock();
-        exchange.server.disconnect(id);
-        exchange.lines.remove(&id);
-    }
-
-    /// Runs a request.
-    pub(super) fn submit(&self, id: ClientId, request: &[Bytes]) -> Standing {
-        let argv: Vec<&[u8]> = request.iter().map(|word| &word[..]).collect();
-        let mut exchange = self.lock();
-        exchange.server.submit(id, &argv);
-        self.deliver(&mut exchange, Some(id));
-        exchange.standing(id)
-    }
-
-    /// Sends bytes that are no reply of a command.
-    pub(super) fn send(&self, id: ClientId, bytes: Vec<u8>) {
-        self.lock().send(id, bytes);
-    }
-
-    pub(super) fn standing(&self, id: ClientId) -> Standing {
-        self.lock().standing(id)
+        };
+        let replies = outlet;
+        (subscriber, Outlet { replies, unread })
     }
 
     /// Sends what clients got, ends the connections that are to end, and looks after the waits.
@@ -161,6 +136,34 @@ impl Switchboard {
                 () = up => self.with(Server::give_up_late_waits),
             }
         }
+    }
+}
+
+impl Subscriber {
+    /// Runs a request.
+    pub(super) fn submit(&self, request: &[Bytes]) -> Standing {
+        let argv: Vec<&[u8]> = request.iter().map(|word| &word[..]).collect();
+        let mut exchange = self.switchboard.lock();
+        exchange.server.submit(self.id, &argv);
+        self.switchboard.deliver(&mut exchange, Some(self.id));
+        exchange.standing(self.id)
+    }
+
+    /// Sends bytes that are no reply of a command.
+    pub(super) fn send(&self, bytes: Vec<u8>) {
+        self.switchboard.lock().send(self.id, bytes);
+    }
+
+    pub(super) fn standing(&self) -> Standing {
+        self.switchboard.lock().standing(self.id)
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        let mut exchange = self.switchboard.lock();
+        exchange.server.disconnect(self.id);
+        exchange.lines.remove(&self.id);
     }
 }
 
@@ -222,5 +225,33 @@ impl Outlet {
         }
         self.unread.fetch_sub(bytes.len(), Ordering::Relaxed);
         Some(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::{Clock, Options, Profile};
+
+    #[test]
+    fn a_panic_leaves_no_client_behind() {
+        let server = Server::new(Options {
+            profile: Profile::Redis70,
+            clock: Clock::Wall,
+        });
+        let switchboard = Arc::new(Switchboard::new(server));
+        let (subscriber, _outlet) = switchboard.connect(SocketAddr::from(([127, 0, 0, 1], 5000)));
+        let id = subscriber.id;
+        subscriber.submit(&[Bytes::from("BLPOP"), Bytes::from("q"), Bytes::from("0")]);
+        assert!(subscriber.standing().is_waiting);
+        let work = AssertUnwindSafe(|| {
+            let _held = subscriber;
+            switchboard.with(|_| panic!("as a command might"));
+        });
+        assert!(catch_unwind(work).is_err());
+        switchboard.with(|server| assert!(!server.is_connected(id)));
+        assert!(switchboard.lock().lines.is_empty());
     }
 }

@@ -24,6 +24,7 @@ use std::mem;
 
 use sha1::{Digest, Sha1};
 
+use crate::arguments::spaced;
 use crate::clock::ScriptTime;
 use crate::condition::Condition;
 use crate::random::Random;
@@ -104,13 +105,14 @@ impl Engine {
     fn compile(&mut self, source: &[u8]) -> Result<Compiled, Refusal> {
         let shebang = Shebang::parse(source)?;
         let code = &source[shebang.length..];
-        let failed = |why: &str| {
-            let why = why.replace(['\r', '\n'], " ");
-            Refusal::Line(format!("ERR Error compiling script (new function): {why}"))
-        };
         let limits = self.limits;
         let function = self.machine()?.compile(code, &limits);
-        let function = function.map_err(|why| failed(&why))?;
+        let function = function.map_err(|why| {
+            Refusal::line(&[
+                &"ERR Error compiling script (new function): ",
+                &spaced(&why),
+            ])
+        })?;
         Ok(Compiled { function, shebang })
     }
 
@@ -124,8 +126,9 @@ impl Engine {
             self.machine = Some(machine);
         }
         if self.machine.is_none() {
-            let machine = sandbox::machine(self.profile, self.random)
-                .map_err(|error| Refusal::Line(format!("ERR Lua did not start: {error}")))?;
+            let machine = sandbox::machine(self.profile, self.random).map_err(|error| {
+                Refusal::line(&[&"ERR Lua did not start: ", &error.to_string()])
+            })?;
             self.machine = Some(machine);
         }
         self.machine

@@ -62,7 +62,7 @@ impl Active<'_> {
         if let Some(failure) = &self.rules.failure
             && failure.call == self.report.calls
         {
-            return Reply::Error(failure.line.clone());
+            return Reply::Error(failure.line.clone().into());
         }
         let answer = self.checked_call(argv);
         let reply = self.state.reply(answer);
@@ -134,7 +134,7 @@ impl Active<'_> {
     }
 
     fn note_undeclared(&mut self, command: &Command, argv: &[&[u8]]) {
-        for key in command.keys(argv) {
+        for key in command.keys(argv).into_iter().flatten() {
             if !self.keys.contains(&key) && !self.report.undeclared_keys.contains(key) {
                 self.report.undeclared_keys.insert(key.to_vec());
             }

@@ -1,6 +1,8 @@
 //! The `#!lua flags=…` line that a script may start with.
 
+use crate::arguments::spaced;
 use crate::refusal::Refusal;
+use crate::words::words;
 
 /// What the first line of a script declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,30 +20,35 @@ impl Shebang {
         if !source.starts_with(b"#!") {
             return Ok(Shebang::default());
         }
+        // A NUL hides what comes after it, the end of the line too.
         let length = source
             .iter()
-            .position(|byte| *byte == b'\n')
+            .position(|byte| matches!(byte, b'\n' | 0))
+            .filter(|end| source[*end] == b'\n')
             .ok_or(Refusal::Text("ERR Invalid script shebang"))?;
         let mut found = Shebang {
             length,
             ..Shebang::default()
         };
-        let line = String::from_utf8_lossy(&source[..length]).into_owned();
-        let mut words = line.split_ascii_whitespace();
-        let engine = words.next().unwrap_or_default();
-        if engine != "#!lua" {
-            return Err(Refusal::Line(format!(
-                "ERR Unexpected engine in script shebang: {engine}"
-            )));
+        let words = words(&source[..length])
+            .ok_or(Refusal::Text("ERR Invalid engine in script shebang"))?;
+        let mut words = words.iter();
+        let engine = words.next().map(Vec::as_slice).unwrap_or_default();
+        if engine != b"#!lua" {
+            return Err(Refusal::line(&[
+                &"ERR Unexpected engine in script shebang: ",
+                &spaced(engine),
+            ]));
         }
-        for word in words {
-            let Some(flags) = word.strip_prefix("flags=") else {
-                return Err(Refusal::Line(format!(
-                    "ERR Unknown lua shebang option: {word}"
-                )));
+        for option in words {
+            let Some(flags) = option.strip_prefix(b"flags=") else {
+                return Err(Refusal::line(&[
+                    &"ERR Unknown lua shebang option: ",
+                    &spaced(option),
+                ]));
             };
             if !flags.is_empty() {
-                for flag in flags.split(',') {
+                for flag in flags.split(|byte| *byte == b',') {
                     found.set(flag)?;
                 }
             }
@@ -49,17 +56,18 @@ impl Shebang {
         Ok(found)
     }
 
-    fn set(&mut self, flag: &str) -> Result<(), Refusal> {
+    fn set(&mut self, flag: &[u8]) -> Result<(), Refusal> {
         match flag {
-            "no-writes" => self.no_writes = true,
-            "allow-oom" => self.allow_oom = true,
-            "allow-stale" => self.allow_stale = true,
+            b"no-writes" => self.no_writes = true,
+            b"allow-oom" => self.allow_oom = true,
+            b"allow-stale" => self.allow_stale = true,
             // A single server has nothing to decide by these.
-            "no-cluster" | "allow-cross-slot-keys" => {}
+            b"no-cluster" | b"allow-cross-slot-keys" => {}
             _ => {
-                return Err(Refusal::Line(format!(
-                    "ERR Unexpected flag in script shebang: {flag}"
-                )));
+                return Err(Refusal::line(&[
+                    &"ERR Unexpected flag in script shebang: ",
+                    &spaced(flag),
+                ]));
             }
         }
         Ok(())
@@ -86,6 +94,8 @@ mod tests {
                 allow_stale: false,
             })
         );
+        let quoted = b"#!\"lua\"\t\"fl\\x61gs=no-writes\"\n";
+        assert!(Shebang::parse(quoted).is_ok_and(|found| found.no_writes));
         assert!(Shebang::parse(b"#!lua flags=\n").is_ok_and(|found| found.is_present()));
     }
 
@@ -106,6 +116,21 @@ mod tests {
                 "ERR Unexpected flag in script shebang: ",
             ),
             ("#!lua name=x\n", "ERR Unknown lua shebang option: name=x"),
+            ("#!lua ''\n", "ERR Unknown lua shebang option: "),
+            (
+                "#!lua \"flags=no-writes\n",
+                "ERR Invalid engine in script shebang",
+            ),
+            ("#!lua 'a'b\n", "ERR Invalid engine in script shebang"),
+            ("#!lua\0x\n", "ERR Invalid script shebang"),
+            (
+                "#!lua\u{b}flags=no-writes\n",
+                "ERR Unexpected engine in script shebang: #!lua\u{b}flags=no-writes",
+            ),
+            (
+                "#!lua\"x\"\n",
+                "ERR Unexpected engine in script shebang: #!luax",
+            ),
         ] {
             let refusal = Shebang::parse(source.as_bytes()).unwrap_err();
             assert_eq!(refusal.to_string(), text);

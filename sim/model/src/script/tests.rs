@@ -10,7 +10,7 @@ const SUFFIX: &str = ", on @user_script:1.";
 /// An error raised by a script, without the hash in its text.
 fn raised(server: &mut TestServer, script: &str) -> String {
     let reply = server.execute(&[b"EVAL", script.as_bytes(), b"0"]);
-    let line = reply.error().expect("an error").to_owned();
+    let line = reply.error().expect("an error").into_owned();
     let (text, place) = line.split_once(" script: ").expect("a script's name");
     assert!(place.ends_with(SUFFIX), "{line}");
     text.to_owned()
@@ -209,4 +209,35 @@ fn a_new_server_knows_nothing_of_one_that_is_gone() {
     );
     let reply = second.run("EVAL return(cjson.encode({[1000]=1})) 0");
     assert!(reply.error().is_some(), "{reply:?}");
+}
+
+#[test]
+fn texts_keep_every_byte() {
+    let mut server = TestServer::new();
+    for (script, reply) in [
+        (&b"return {err='a\\r\\n\xff\\n'}"[..], &b"-a  \xff\r\n"[..]),
+        (b"return {ok='\xff\xfe'}", b"+\xff\xfe\r\n"),
+        (b"return redis.error_reply('\xff x')", b"-\xff x\r\n"),
+        (b"return redis.status_reply('\xff')", b"+\xff\r\n"),
+        (
+            b"error('\xff')",
+            b"-ERR user_script:1: \xff script: f06b0c67968eea2c08efbd9ee4af33eae8d11fcc, on \
+              @user_script:1.\r\n",
+        ),
+        (
+            b"return \xff",
+            b"-ERR Error compiling script (new function): user_script:1: unexpected symbol near \
+              '\xff'\r\n",
+        ),
+        (
+            b"#!lua flags=\xff\nreturn 1",
+            b"-ERR Unexpected flag in script shebang: \xff\r\n",
+        ),
+    ] {
+        let bytes = server.execute(&[b"EVAL", script, b"0"]).to_resp2();
+        assert_eq!(
+            bytes.escape_ascii().to_string(),
+            reply.escape_ascii().to_string()
+        );
+    }
 }

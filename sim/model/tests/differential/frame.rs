@@ -3,22 +3,6 @@
 
 /// The length of the first reply, once all of it is there.
 pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
-    walk(bytes, |_| ())
-}
-
-/// A reply with what the model makes of errors and statuses that are not UTF-8.
-pub(crate) fn shown(bytes: &[u8]) -> Vec<u8> {
-    let mut shown = Vec::new();
-    let all = walk(bytes, |part| match part {
-        [b'-' | b'+', ..] => shown.extend_from_slice(String::from_utf8_lossy(part).as_bytes()),
-        _ => shown.extend_from_slice(part),
-    });
-    all.map_or_else(|| bytes.to_vec(), |_| shown)
-}
-
-/// Goes through the first reply, if all of it is there: every line, with the text behind it where
-/// the line says how long that is.
-fn walk(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Option<usize> {
     let (mut end, mut wanted) = (0, 1_usize);
     while wanted > 0 {
         let rest = bytes.get(end..)?;
@@ -28,7 +12,6 @@ fn walk(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Option<usize> {
             // Nil has the length -1.
             text.and_then(|text| usize::try_from(text.parse::<i64>().ok()?).ok())
         };
-        let start = end;
         end += line + 2;
         wanted -= 1;
         match rest[0] {
@@ -37,7 +20,6 @@ fn walk(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Option<usize> {
             b'%' => wanted += 2 * count().unwrap_or(0),
             _ => {}
         }
-        each(bytes.get(start..end)?);
     }
     (end <= bytes.len()).then_some(end)
 }

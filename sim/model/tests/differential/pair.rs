@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use leaseline_redis_model::{ClientId, Clock, Options, Profile, Protocol, Reply, Server};
 
-use crate::frame;
 use crate::keys;
 use crate::real_server::RealServer;
 use crate::steps::{Difference, Played, Step};
@@ -233,7 +232,7 @@ impl Pair {
         }
         let model = reply.to_bytes(wire.protocol);
         let real = match wire.receive() {
-            Ok(real) => frame::shown(&real),
+            Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::WouldBlock => b"(nothing)".to_vec(),
             Err(error) => format!("({error})").into_bytes(),
         };

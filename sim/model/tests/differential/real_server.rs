@@ -132,15 +132,15 @@ impl RealServer {
         let Reply::Status(kind) = self.look(&[b"TYPE", key]) else {
             return None;
         };
-        Some(match kind.as_str() {
-            "string" => match self.look(&[b"GET", key]) {
+        Some(match kind.as_slice() {
+            b"string" => match self.look(&[b"GET", key]) {
                 Reply::Bulk(text) => Content::Text(text),
                 _ => return None,
             },
-            "list" => Content::List(bulks(self.look(&[b"LRANGE", key, b"0", b"-1"]))),
-            "hash" => Content::Hash(pairs(self.look(&[b"HGETALL", key])).into_iter().collect()),
-            "set" => Content::Set(bulks(self.look(&[b"SMEMBERS", key])).into_iter().collect()),
-            "zset" => {
+            b"list" => Content::List(bulks(self.look(&[b"LRANGE", key, b"0", b"-1"]))),
+            b"hash" => Content::Hash(pairs(self.look(&[b"HGETALL", key])).into_iter().collect()),
+            b"set" => Content::Set(bulks(self.look(&[b"SMEMBERS", key])).into_iter().collect()),
+            b"zset" => {
                 let members = self.look(&[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"]);
                 let members = pairs(members).into_iter().map(|(member, score)| {
                     let score = String::from_utf8_lossy(&score).parse().expect("a score");
@@ -148,7 +148,7 @@ impl RealServer {
                 });
                 Content::SortedSet(members.collect())
             }
-            "stream" => {
+            b"stream" => {
                 let full = self.look(&[b"XINFO", b"STREAM", key, b"FULL", b"COUNT", b"0"]);
                 Content::Stream(real_stream::content(full)?)
             }

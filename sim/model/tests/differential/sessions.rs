@@ -73,9 +73,8 @@ pub(crate) fn play(pair: &mut Pair, random: &mut Random) -> Played {
     Ok(())
 }
 
-/// One of [`CALLS`]. In a transaction nobody subscribes, which the model does not keep for `EXEC`,
-/// changes the protocol, which would change in the middle of a reply, or publishes, which Redis 7.0
-/// tells the publisher itself in the middle of the reply.
+/// One of [`CALLS`]. In a transaction nobody changes the protocol, subscribes or publishes: what
+/// that answers may come in the middle of the reply, and its end could not be told.
 fn special(random: &mut Random, in_transaction: &mut bool) -> Vec<String> {
     loop {
         let call = random.pick(CALLS);

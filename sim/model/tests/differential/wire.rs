@@ -98,16 +98,15 @@ fn from_frame(frame: OwnedFrame) -> Option<Reply> {
             .map(from_frame)
             .collect::<Option<Vec<_>>>()
     };
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Some(match frame {
         OwnedFrame::Null => Reply::Nil,
         OwnedFrame::Number { data, .. } => Reply::Integer(data),
         OwnedFrame::BlobString { data, .. } => Reply::Bulk(data),
-        OwnedFrame::SimpleString { data, .. } => Reply::Status(text(data)),
-        OwnedFrame::SimpleError { data, .. } => Reply::Error(data),
+        OwnedFrame::SimpleString { data, .. } => Reply::Status(data),
+        OwnedFrame::SimpleError { data, .. } => Reply::Error(data.into_bytes()),
         OwnedFrame::Boolean { data, .. } => Reply::Boolean(data),
         OwnedFrame::Double { data, .. } => Reply::Double(data.to_string()),
-        OwnedFrame::BigNumber { data, .. } => Reply::BigNumber(text(data)),
+        OwnedFrame::BigNumber { data, .. } => Reply::BigNumber(data),
         OwnedFrame::VerbatimString { data, .. } => Reply::Bulk(data),
         OwnedFrame::Array { data, .. } => Reply::Array(list(data)?),
         OwnedFrame::Push { data, .. } => Reply::Push(list(data)?),

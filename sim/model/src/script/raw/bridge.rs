@@ -147,6 +147,10 @@ impl Bridge {
     }
 
     /// Stops the script if a limit was found to be reached.
+    ///
+    /// # Safety
+    ///
+    /// As [`Bridge::charge`].
     pub(super) unsafe fn heed(&self, lua: State, found: Result<(), Limit>) -> Result<(), Stopped> {
         found.map_err(|limit| {
             self.meter.stop(limit, look::place(lua, 1));
@@ -174,7 +178,7 @@ impl Bridge {
         match active.as_mut() {
             Some(active) => work(active),
             // Only a function kept from one script and called outside any could get here.
-            None => Reply::Error("ERR redis.call outside of a script".to_owned()),
+            None => Reply::Error(b"ERR redis.call outside of a script".to_vec()),
         }
     }
 }

@@ -38,6 +38,10 @@ pub(super) unsafe extern "C-unwind" fn protected_call(lua: State) -> i32 {
 
 /// Runs the command in the arguments and leaves its answer on the stack. False if that is an
 /// error.
+///
+/// # Safety
+///
+/// Called by Lua through [`owning`], on its stack of arguments.
 unsafe fn run_command(lua: State, bridge: &Bridge) -> Result<bool, Stopped> {
     let argv = match arguments(lua, bridge) {
         Ok(argv) => argv,

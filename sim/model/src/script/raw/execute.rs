@@ -77,13 +77,17 @@ impl Machine {
                 // Much of what the script had may be garbage now.
                 ffi::lua_settop(lua, handler);
                 self.bridge.collect(lua);
-                Ok(Reply::Error(stop.line(run.name)))
+                Ok(Reply::Error(stop.line(run.name).into()))
             }
             None => answer,
         }
     }
 
     /// The reply for the value on top.
+    ///
+    /// # Safety
+    ///
+    /// As [`Converter::convert`], and the bridge knows of the running script.
     unsafe fn reply(&self, lua: State, run: &Run<'_>) -> Answer {
         let mut converter = Converter {
             lua,
@@ -116,6 +120,10 @@ impl Machine {
 }
 
 /// Sets a field of the table on top to a fresh list of strings.
+///
+/// # Safety
+///
+/// A table is on top with three free slots over it, and memory is granted.
 unsafe fn set_list(lua: State, name: &[u8], items: &[&[u8]]) {
     push_bytes(lua, name);
     ffi::lua_createtable(lua, i32::try_from(items.len()).unwrap_or(0), 0);

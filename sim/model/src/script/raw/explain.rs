@@ -9,6 +9,7 @@ use super::bridge;
 use super::stack::{State, bytes, push_bytes};
 use super::tables::compare;
 use super::to_reply::one_line;
+use crate::arguments::spaced;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 
@@ -65,6 +66,10 @@ pub(super) unsafe extern "C-unwind" fn explain(lua: State) -> i32 {
 }
 
 /// Adds a place to the error. With metamethods, as Redis' handler is Lua code.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing, whose first value is a table.
 unsafe fn add_place(lua: State, source: &CStr, line: i32) {
     ffi::lua_pushstring_(lua, source.as_ptr());
     ffi::lua_setfield(lua, 1, c"source".as_ptr());
@@ -73,6 +78,10 @@ unsafe fn add_place(lua: State, source: &CStr, line: i32) {
 }
 
 /// Whether a level of the call stack is a call of this function.
+///
+/// # Safety
+///
+/// `place` is a level of the stack as `lua_getstack` found it, and there is a free slot.
 unsafe fn runs(lua: State, place: *mut ffi::lua_Debug, function: ffi::lua_CFunction) -> bool {
     ffi::lua_getinfo(lua, c"f".as_ptr(), place);
     let found = ffi::lua_tocfunction(lua, -1);
@@ -81,6 +90,10 @@ unsafe fn runs(lua: State, place: *mut ffi::lua_Debug, function: ffi::lua_CFunct
 }
 
 /// Replaces the only value by a table with its text.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing, with one value on its stack.
 unsafe fn as_table(lua: State) {
     ffi::lua_createtable(lua, 0, 3);
     push_bytes(lua, b"ERR ");
@@ -100,9 +113,12 @@ pub(super) unsafe fn error_answer(lua: State, name: &str) -> Answer {
         // The handler makes a table of everything, unless it fails itself.
         let text = bytes(lua, -1).unwrap_or(b"execution failure");
         let text = one_line(&text[..text.len().min(100)]);
-        return Err(Refusal::Line(format!(
-            "ERR Error running script {name}, {text}"
-        )));
+        return Err(Refusal::line(&[
+            &"ERR Error running script ",
+            &name,
+            &", ",
+            &text,
+        ]));
     }
     let Some(mut text) = field(lua, c"err") else {
         return Err(Refusal::unsupported(
@@ -111,13 +127,19 @@ pub(super) unsafe fn error_answer(lua: State, name: &str) -> Answer {
     };
     let (source, line) = (field(lua, c"source"), field(lua, c"line"));
     if let (Some(source), Some(line)) = (source, line) {
-        text.push_str(&format!(" script: {name}, on {source}:{line}."));
+        text.extend(format!(" script: {name}, on ").bytes());
+        text.extend([&source[..], b":", &line, b"."].concat());
     }
-    Ok(Reply::Error(text.replace(['\r', '\n'], " ")))
+    Ok(Reply::Error(spaced(&text)))
 }
 
 /// A text or number in the table on top, or from its metamethod, up to its first NUL.
-unsafe fn field(lua: State, name: &CStr) -> Option<String> {
+///
+/// # Safety
+///
+/// A value is on top with three free slots over it, nothing of a script runs, and memory is
+/// granted.
+unsafe fn field(lua: State, name: &CStr) -> Option<Vec<u8>> {
     ffi::lua_pushcclosure(lua, get_field, 0);
     ffi::lua_pushvalue(lua, -2);
     push_bytes(lua, name.to_bytes());
@@ -133,7 +155,7 @@ unsafe fn field(lua: State, name: &CStr) -> Option<String> {
             ffi::lua_tolstring(lua, -1, std::ptr::null_mut());
             bytes(lua, -1).map(|text| {
                 let end = text.iter().position(|byte| *byte == 0);
-                String::from_utf8_lossy(&text[..end.unwrap_or(text.len())]).into_owned()
+                text[..end.unwrap_or(text.len())].to_vec()
             })
         }
     };
@@ -141,6 +163,9 @@ unsafe fn field(lua: State, name: &CStr) -> Option<String> {
     text
 }
 
+/// # Safety
+///
+/// Called by Lua with a value and a key.
 unsafe extern "C-unwind" fn get_field(lua: State) -> i32 {
     ffi::lua_gettable(lua, 1);
     1

@@ -23,12 +23,12 @@ pub(super) unsafe fn push_reply(lua: State, reply: &Reply, protocol: Protocol) {
         Reply::Bulk(bytes) => push_bytes(lua, bytes),
         Reply::Status(text) => {
             ffi::lua_createtable(lua, 0, 1);
-            push_bytes(lua, text.as_bytes());
+            push_bytes(lua, text);
             set_field(lua, c"ok");
         }
         Reply::Error(line) => {
             ffi::lua_createtable(lua, 0, 2);
-            push_bytes(lua, with_code(line).as_bytes());
+            push_bytes(lua, &with_code(line));
             set_field(lua, c"err");
             ffi::lua_pushboolean(lua, 1);
             set_field(lua, c"ignore_error_stats_update");
@@ -69,7 +69,7 @@ pub(super) unsafe fn push_reply(lua: State, reply: &Reply, protocol: Protocol) {
         Reply::Boolean(yes) => ffi::lua_pushboolean(lua, i32::from(*yes)),
         Reply::BigNumber(digits) => {
             ffi::lua_createtable(lua, 0, 1);
-            push_bytes(lua, digits.as_bytes());
+            push_bytes(lua, digits);
             set_field(lua, c"big_number");
         }
         Reply::Verbatim { format, text } => {
@@ -81,13 +81,17 @@ pub(super) unsafe fn push_reply(lua: State, reply: &Reply, protocol: Protocol) {
             set_field(lua, c"format");
             set_field(lua, c"verbatim_string");
         }
-        // No command that a script may call answers with a message.
-        Reply::Push(_) => ffi::lua_pushnil(lua),
+        // No command that a script may call answers with a message, or several times.
+        Reply::Push(_) | Reply::Series(_) => ffi::lua_pushnil(lua),
     }
 }
 
 /// Sets `table[key] = value`, with all three on top, and pops the last two. Lua would raise for a
 /// key that is nil; no command answers one.
+///
+/// # Safety
+///
+/// The stack is as described, and memory is granted.
 unsafe fn set_if_keyed(lua: State) {
     match ffi::lua_type(lua, -2) {
         ffi::LUA_TNIL => ffi::lua_pop(lua, 2),
@@ -96,10 +100,15 @@ unsafe fn set_if_keyed(lua: State) {
 }
 
 /// An error line, with a code in front if it is a single word.
-pub(super) fn with_code(line: &str) -> String {
-    let line = line.trim_matches(['\r', '\n']);
-    match line.split_once(' ') {
-        Some(_) => line.to_owned(),
-        None => format!("ERR {line}"),
+pub(super) fn with_code(line: &[u8]) -> Vec<u8> {
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let start = line.iter().take_while(|byte| is_end(byte)).count();
+    let end = line.iter().rposition(|byte| !is_end(byte));
+    let line = line
+        .get(start..end.map_or(0, |end| end + 1))
+        .unwrap_or_default();
+    match line.contains(&b' ') {
+        true => line.to_vec(),
+        false => [b"ERR ", line].concat(),
     }
 }

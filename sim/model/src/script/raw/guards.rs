@@ -69,6 +69,10 @@ pub(super) fn wrap(lua: &Lua, code: ffi::lua_CFunction, upvalue: impl IntoLua) -
 }
 
 /// If the value at `index` is a proxy, pushes a slot of its metatable.
+///
+/// # Safety
+///
+/// The index is valid, and there are two free slots.
 unsafe fn push_slot(lua: State, index: i32, slot: ffi::lua_Integer) -> bool {
     if ffi::lua_type(lua, index) != ffi::LUA_TTABLE || ffi::lua_getmetatable(lua, index) == 0 {
         return false;
@@ -145,16 +149,25 @@ pub(super) unsafe fn original(lua: State) -> i32 {
     }
 }
 
+/// # Safety
+///
+/// Called by Lua; as [`original`].
 unsafe extern "C-unwind" fn write_guard(lua: State) -> i32 {
     refuse_readonly(lua);
     original(lua)
 }
 
+/// # Safety
+///
+/// Called by Lua; as [`original`].
 unsafe extern "C-unwind" fn read_guard(lua: State) -> i32 {
     see_through_first(lua);
     original(lua)
 }
 
+/// # Safety
+///
+/// Called by Lua, with `next` as upvalue.
 unsafe extern "C-unwind" fn iterate(lua: State) -> i32 {
     ffi::luaL_checktype(lua, 1, ffi::LUA_TTABLE);
     ffi::lua_pushvalue(lua, ffi::lua_upvalueindex(1));
@@ -163,6 +176,9 @@ unsafe extern "C-unwind" fn iterate(lua: State) -> i32 {
     3
 }
 
+/// # Safety
+///
+/// Called by Lua; as [`original`].
 unsafe extern "C-unwind" fn show_metatable(lua: State) -> i32 {
     if push_slot(lua, 1, SHOWN_SLOT) {
         return 1;
@@ -170,10 +186,16 @@ unsafe extern "C-unwind" fn show_metatable(lua: State) -> i32 {
     original(lua)
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn refuse_write(lua: State) -> i32 {
     ffi::luaL_error(lua, c"Attempt to modify a readonly table".as_ptr())
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn refuse_unknown_global(lua: State) -> i32 {
     if ffi::lua_isstring(lua, 2) == 0 {
         return ffi::luaL_error(

@@ -75,6 +75,10 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Pushes the value of the whole text.
+    ///
+    /// # Safety
+    ///
+    /// The callers are in [`owning`], and there are free slots for a value.
     unsafe fn document(mut self) -> Result<(), NoValue> {
         let mut token = self.scanner.next();
         loop {
@@ -100,6 +104,10 @@ impl Reader<'_> {
 
     /// Pushes the value that starts with a token. If that is a table with anything in it, the
     /// first token of its first value is answered.
+    ///
+    /// # Safety
+    ///
+    /// As [`Reader::document`].
     unsafe fn push(&mut self, token: Token) -> Result<Option<Token>, NoValue> {
         match token {
             Token::Text(text) => push_bytes(self.lua, &text),
@@ -128,6 +136,10 @@ impl Reader<'_> {
     }
 
     /// Pushes a fresh table.
+    ///
+    /// # Safety
+    ///
+    /// As [`Reader::document`]: more slots are made here.
     unsafe fn descend(&mut self) -> Result<(), NoValue> {
         let depth = i32::try_from(self.open.len() + 1).unwrap_or(i32::MAX);
         if depth > self.settings.decode_max_depth || ffi::lua_checkstack(self.lua, 3) == 0 {
@@ -141,6 +153,10 @@ impl Reader<'_> {
     }
 
     /// Pushes a key, and answers the first token of its value.
+    ///
+    /// # Safety
+    ///
+    /// The table of the key is on top, made by [`Reader::descend`].
     unsafe fn key(&mut self, token: Token) -> Result<Token, NoValue> {
         let Token::Text(key) = token else {
             return Err(self.unexpected("object key string", &token));
@@ -154,6 +170,10 @@ impl Reader<'_> {
 
     /// Puts the value on top into the table that it belongs to, and that one, if it is full, into
     /// its own. The first token of the next value, or none at the end.
+    ///
+    /// # Safety
+    ///
+    /// There is a value on top, over the tables and keys that `open` tells of.
     unsafe fn store(&mut self) -> Result<Option<Token>, NoValue> {
         loop {
             let (end, wanted) = match self.open.last_mut() {

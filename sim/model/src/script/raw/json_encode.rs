@@ -70,6 +70,10 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes the value on top, and pops it.
+    ///
+    /// # Safety
+    ///
+    /// There is a value on top, and the callers are in [`owning`].
     unsafe fn write_all(&mut self) -> Result<(), NoText> {
         loop {
             self.tally.write(self.out.len())?;
@@ -100,6 +104,10 @@ impl Writer<'_> {
     }
 
     /// Writes the value on top, which is no table.
+    ///
+    /// # Safety
+    ///
+    /// There is a value on top.
     unsafe fn write_plain(&mut self) -> Result<(), NoText> {
         let (lua, out) = (self.lua, &mut self.out);
         match ffi::lua_type(lua, -1) {
@@ -118,6 +126,9 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// # Safety
+    ///
+    /// There is a number at the index.
     unsafe fn write_number(&mut self, index: i32) -> Result<(), NoText> {
         let value = ffi::lua_tonumber(self.lua, index);
         let written = self.settings.write_number(&mut self.out, value);
@@ -125,6 +136,10 @@ impl Writer<'_> {
     }
 
     /// Begins to write the table on top.
+    ///
+    /// # Safety
+    ///
+    /// A table is on top, and the callers are in [`owning`].
     unsafe fn begin(&mut self) -> Result<(), NoText> {
         let lua = self.lua;
         let depth = i32::try_from(self.open.len() + 1).unwrap_or(i32::MAX);
@@ -149,6 +164,10 @@ impl Writer<'_> {
     }
 
     /// The largest index, if the table on top has only whole positive keys, and any.
+    ///
+    /// # Safety
+    ///
+    /// A table that is no proxy is on top, and there are two free slots.
     unsafe fn array_length(&mut self) -> Result<Option<i32>, NoText> {
         let lua = self.lua;
         let (mut largest, mut items) = (0_i32, 0_i32);
@@ -181,6 +200,11 @@ impl Writer<'_> {
     /// Pushes the next value of the table that was begun last, and writes what is in front of
     /// it. False if there is none; then the end of the table is written. At the outermost level
     /// there is nothing to push, and that is the end.
+    ///
+    /// # Safety
+    ///
+    /// The table that was begun last is on top, under its last key if it is an object, and there
+    /// are two free slots.
     unsafe fn push_next(&mut self) -> Result<bool, NoText> {
         let lua = self.lua;
         match self.open.last_mut() {
@@ -211,6 +235,10 @@ impl Writer<'_> {
     }
 
     /// Writes the key below the value on top.
+    ///
+    /// # Safety
+    ///
+    /// There are two values on the stack.
     unsafe fn write_key(&mut self) -> Result<(), NoText> {
         match ffi::lua_type(self.lua, -2) {
             ffi::LUA_TNUMBER => {

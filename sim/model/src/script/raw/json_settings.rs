@@ -40,6 +40,9 @@ pub(super) unsafe fn settings(lua: State) -> Settings {
     }
 }
 
+/// # Safety
+///
+/// As [`settings`].
 unsafe fn set_settings(lua: State, settings: Settings) {
     match own_settings(lua).as_mut() {
         Some(own) => *own = settings,
@@ -47,11 +50,18 @@ unsafe fn set_settings(lua: State, settings: Settings) {
     }
 }
 
+/// # Safety
+///
+/// As [`settings`]: the upvalue is what [`new`] made, or missing.
 unsafe fn own_settings(lua: State) -> *mut Settings {
     ffi::lua_touserdata(lua, ffi::lua_upvalueindex(1)).cast()
 }
 
 /// Raises if there are too many arguments, and fills up to that many with nil.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing.
 unsafe fn expect(lua: State, count: i32) {
     if ffi::lua_gettop(lua) > count {
         ffi::luaL_argerror(lua, count + 1, c"found too many arguments".as_ptr());
@@ -60,6 +70,10 @@ unsafe fn expect(lua: State, count: i32) {
 }
 
 /// Reads an integer argument into `setting`, unless it is nil, and pushes the setting.
+///
+/// # Safety
+///
+/// As [`expect`], and there is a free slot.
 unsafe fn integer(lua: State, index: i32, setting: &mut i32, from: i32, to: i32) {
     if ffi::lua_type(lua, index) != ffi::LUA_TNIL {
         let value = ffi::luaL_checkinteger(lua, index) as i32;
@@ -79,6 +93,10 @@ unsafe fn integer(lua: State, index: i32, setting: &mut i32, from: i32, to: i32)
 }
 
 /// Reads one of the words `off`, `on` and possibly `null`, or a boolean.
+///
+/// # Safety
+///
+/// As [`expect`], and there is a free slot.
 unsafe fn choice(lua: State, index: i32, setting: &mut i32, with_null: bool) {
     const WORDS: [&CStr; 3] = [c"off", c"on", c"null"];
     let words: [*const c_char; 4] = [
@@ -102,6 +120,9 @@ unsafe fn choice(lua: State, index: i32, setting: &mut i32, with_null: bool) {
     }
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn encode_sparse_array(lua: State) -> i32 {
     expect(lua, 3);
     let mut settings = settings(lua);
@@ -117,6 +138,9 @@ unsafe extern "C-unwind" fn encode_sparse_array(lua: State) -> i32 {
     3
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn encode_max_depth(lua: State) -> i32 {
     expect(lua, 1);
     let mut settings = settings(lua);
@@ -125,6 +149,9 @@ unsafe extern "C-unwind" fn encode_max_depth(lua: State) -> i32 {
     1
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn decode_max_depth(lua: State) -> i32 {
     expect(lua, 1);
     let mut settings = settings(lua);
@@ -133,6 +160,9 @@ unsafe extern "C-unwind" fn decode_max_depth(lua: State) -> i32 {
     1
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn encode_number_precision(lua: State) -> i32 {
     expect(lua, 1);
     let mut settings = settings(lua);
@@ -141,6 +171,9 @@ unsafe extern "C-unwind" fn encode_number_precision(lua: State) -> i32 {
     1
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn encode_keep_buffer(lua: State) -> i32 {
     expect(lua, 1);
     let mut settings = settings(lua);
@@ -151,6 +184,9 @@ unsafe extern "C-unwind" fn encode_keep_buffer(lua: State) -> i32 {
     1
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn encode_invalid_numbers(lua: State) -> i32 {
     expect(lua, 1);
     let mut settings = settings(lua);
@@ -169,6 +205,9 @@ unsafe extern "C-unwind" fn encode_invalid_numbers(lua: State) -> i32 {
     1
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn decode_invalid_numbers(lua: State) -> i32 {
     expect(lua, 1);
     let mut settings = settings(lua);
@@ -180,6 +219,10 @@ unsafe extern "C-unwind" fn decode_invalid_numbers(lua: State) -> i32 {
 }
 
 /// Another `cjson`, with settings of its own. They have no destructor, so Lua may keep them.
+///
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn new(lua: State) -> i32 {
     ffi::lua_settop(lua, 0);
     ffi::lua_createtable(lua, 0, 0);

@@ -7,6 +7,7 @@ use sha1::{Digest, Sha1};
 
 use super::bridge::{Stopped, owning};
 use super::call::{arguments, push_error};
+use super::from_reply::with_code;
 use super::stack::{Outcome, State, bytes, push_bytes, set_field};
 use crate::commands;
 use crate::number;
@@ -35,12 +36,20 @@ type Done = Result<Outcome, Stopped>;
 const ONE_RESULT: Done = Ok(Outcome::Results(1));
 
 /// Whether the only argument is a string.
+///
+/// # Safety
+///
+/// Called from a C function.
 unsafe fn is_one_string(lua: State) -> bool {
     ffi::lua_gettop(lua) == 1 && ffi::lua_type(lua, 1) == ffi::LUA_TSTRING
 }
 
 /// Leaves the error table that Redis answers for a text: one with a code is taken as it is, and
 /// a single word gets the code `ERR`. A hyphen in front goes.
+///
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn error_reply(lua: State) -> i32 {
     owning(lua, |_| {
         if !is_one_string(lua) {
@@ -50,26 +59,16 @@ unsafe extern "C-unwind" fn error_reply(lua: State) -> i32 {
         let text = bytes(lua, 1).unwrap_or_default();
         let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
         let text = text.strip_prefix(b"-").unwrap_or(text);
-        push_line(lua, text);
+        ffi::lua_createtable(lua, 0, 1);
+        push_bytes(lua, &with_code(text));
+        set_field(lua, c"err");
         ONE_RESULT
     })
 }
 
-unsafe fn push_line(lua: State, line: &[u8]) {
-    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-    let start = line.iter().take_while(|byte| is_end(byte)).count();
-    let end = line.iter().rposition(|byte| !is_end(byte));
-    let line = line
-        .get(start..end.map_or(0, |end| end + 1))
-        .unwrap_or_default();
-    ffi::lua_createtable(lua, 0, 1);
-    match line.contains(&b' ') {
-        true => push_bytes(lua, line),
-        false => push_bytes(lua, &[b"ERR ", line].concat()),
-    }
-    set_field(lua, c"err");
-}
-
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn status_reply(lua: State) -> i32 {
     owning(lua, |_| {
         if is_one_string(lua) {
@@ -84,16 +83,27 @@ unsafe extern "C-unwind" fn status_reply(lua: State) -> i32 {
 }
 
 /// Raises an error table, as these functions do: it carries no position.
+///
+/// # Safety
+///
+/// There are four free slots, and memory is granted.
 unsafe fn refuse(lua: State, message: &str) -> Done {
     push_error(lua, message);
     Ok(Outcome::Raise)
 }
 
 /// An argument as C converts it to `int`.
+///
+/// # Safety
+///
+/// The index is valid.
 unsafe fn int(lua: State, index: i32) -> i32 {
     number::to_int_like_x86(ffi::lua_tonumber(lua, index))
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn sha1hex(lua: State) -> i32 {
     owning(lua, |_| {
         if ffi::lua_gettop(lua) != 1 {
@@ -108,6 +118,10 @@ unsafe extern "C-unwind" fn sha1hex(lua: State) -> i32 {
 }
 
 /// Checks its arguments. There is no log to write to.
+///
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn log(lua: State) -> i32 {
     owning(lua, |_| {
         if ffi::lua_gettop(lua) < 2 {
@@ -123,6 +137,10 @@ unsafe extern "C-unwind" fn log(lua: State) -> i32 {
 }
 
 /// Chooses the protocol of the replies that the script gets.
+///
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn set_resp(lua: State) -> i32 {
     owning(lua, |bridge| {
         if ffi::lua_gettop(lua) != 1 {
@@ -142,6 +160,10 @@ unsafe extern "C-unwind" fn set_resp(lua: State) -> i32 {
 }
 
 /// Checks its argument. This server has no replicas and no log that could leave a write out.
+///
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn set_replication(lua: State) -> i32 {
     owning(lua, |_| {
         if ffi::lua_gettop(lua) != 1 {
@@ -157,21 +179,34 @@ unsafe extern "C-unwind" fn set_replication(lua: State) -> i32 {
     })
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn replicate_commands(lua: State) -> i32 {
     ffi::lua_pushboolean(lua, 1);
     1
 }
 
 /// False: no debugger is attached.
+///
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn breakpoint(lua: State) -> i32 {
     ffi::lua_pushboolean(lua, 0);
     1
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn debug(_: State) -> i32 {
     0
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn check_command(lua: State) -> i32 {
     owning(lua, |bridge| {
         let argv = match arguments(lua, bridge) {

@@ -46,6 +46,9 @@ impl<'a> Text<'a> {
     }
 }
 
+/// # Safety
+///
+/// Called by Lua with the [`Text`] that [`compile`] gave it and a place for the length.
 unsafe extern "C-unwind" fn next_piece(
     lua: State,
     text: *mut c_void,
@@ -58,6 +61,10 @@ unsafe extern "C-unwind" fn next_piece(
 }
 
 /// Looks at the limits before a piece of so many bytes.
+///
+/// # Safety
+///
+/// Called while Lua compiles, from a C function that owns nothing.
 unsafe fn go_on_compiling(lua: State, length: usize) {
     let bridge = bridge::of(lua);
     let found = bridge.meter.add(length as u64 + 1);
@@ -78,6 +85,10 @@ pub(super) unsafe fn compile(lua: State, code: &[u8], name: &CStr) -> i32 {
 }
 
 /// Returns what [`compile`] pushed, as Lua's own functions do.
+///
+/// # Safety
+///
+/// The callers own nothing. What [`compile`] pushed is on top, with a free slot over it.
 unsafe fn compiled(lua: State, status: i32) -> i32 {
     if status == 0 {
         return 1;
@@ -128,6 +139,10 @@ pub(super) unsafe extern "C-unwind" fn load(lua: State) -> i32 {
 }
 
 /// Gets the next piece from the function of the script.
+///
+/// # Safety
+///
+/// Called by Lua with the [`Progress`] that [`load`] gave it and a place for the length.
 unsafe extern "C-unwind" fn next_result(
     lua: State,
     progress: *mut c_void,

@@ -109,7 +109,7 @@ impl Machine {
         &self,
         code: &[u8],
         limits: &Limits,
-    ) -> std::result::Result<Slot, String> {
+    ) -> std::result::Result<Slot, Vec<u8>> {
         // SAFETY: nothing runs, so memory is granted and Lua raises nothing; it catches the
         // errors of its compiler itself.
         unsafe {
@@ -122,10 +122,10 @@ impl Machine {
                 return Ok(Slot(ffi::luaL_ref(lua, ffi::LUA_REGISTRYINDEX)));
             }
             let message = bytes(lua, -1).unwrap_or_default();
-            let message = String::from_utf8_lossy(message).into_owned();
+            let message = message.to_vec();
             ffi::lua_pop(lua, 1);
             let stop = self.bridge.meter.take_stop();
-            Err(stop.map_or(message, |stop| stop.limit.to_string()))
+            Err(stop.map_or(message, |stop| stop.limit.to_string().into_bytes()))
         }
     }
 

@@ -22,6 +22,9 @@ pub(super) const FUNCTIONS: &[(&CStr, ffi::lua_CFunction)] = &[
 /// How deep tables may nest. What lies deeper is written as nil.
 const MAX_DEPTH: usize = 16;
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn pack(lua: State) -> i32 {
     let count = ffi::lua_gettop(lua);
     if count == 0 {
@@ -54,6 +57,10 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Appends the value on top, and pops it.
+    ///
+    /// # Safety
+    ///
+    /// There is a value on top with a free slot over it, and the callers are in [`owning`].
     unsafe fn write(&mut self, depth: usize) -> Result<(), Stopped> {
         self.tally.write(self.out.len())?;
         let (lua, out) = (self.lua, &mut self.out);
@@ -69,6 +76,10 @@ impl Writer<'_> {
     }
 
     /// Appends the table on top, which stays there.
+    ///
+    /// # Safety
+    ///
+    /// A table is on top, and the callers are in [`owning`].
     unsafe fn write_table(&mut self, depth: usize) -> Result<(), Stopped> {
         let lua = self.lua;
         // There are at most 16 levels of these.
@@ -94,6 +105,10 @@ impl Writer<'_> {
     }
 
     /// How many keys the table on top has, and whether they are 1 and so on.
+    ///
+    /// # Safety
+    ///
+    /// A table that is no proxy is on top, and there are two free slots.
     unsafe fn shape(&self) -> (usize, bool) {
         let lua = self.lua;
         let (mut count, mut largest, mut whole) = (0, 0.0, true);

@@ -44,6 +44,9 @@ pub(super) unsafe extern "C-unwind" fn unpack_limit(lua: State) -> i32 {
     values(lua, limit, offset)
 }
 
+/// # Safety
+///
+/// Called from a C function that owns nothing; unless all is read, with one value on its stack.
 unsafe fn values(lua: State, limit: ffi::lua_Integer, offset: ffi::lua_Integer) -> i32 {
     let mut length = 0;
     ffi::luaL_checklstring(lua, 1, &raw mut length);
@@ -137,6 +140,10 @@ struct Decoder<'a> {
 
 impl Decoder<'_> {
     /// Pushes one value with all that is in it.
+    ///
+    /// # Safety
+    ///
+    /// The callers are in [`owning`].
     unsafe fn value(&mut self) -> Result<(), NoValue> {
         let lua = self.lua;
         loop {
@@ -171,6 +178,10 @@ impl Decoder<'_> {
     }
 
     /// Pushes a fresh table, to be filled with so much.
+    ///
+    /// # Safety
+    ///
+    /// There is a free slot, and the callers are in [`owning`].
     unsafe fn open(&mut self, kind: Kind, left: usize) -> Result<(), NoValue> {
         let lua = self.lua;
         ffi::lua_createtable(lua, 0, 0);
@@ -192,6 +203,10 @@ impl Decoder<'_> {
 
     /// Puts the value on top into the table that it belongs to, and that one, if it is full, into
     /// its own. True if there is none to put it into.
+    ///
+    /// # Safety
+    ///
+    /// There is a value on top, over the tables and keys that `open` tells of.
     unsafe fn store(&mut self) -> Result<bool, NoValue> {
         let lua = self.lua;
         loop {
@@ -221,6 +236,10 @@ impl Decoder<'_> {
 }
 
 /// Lua raises an error for these keys, below the value on top.
+///
+/// # Safety
+///
+/// There are two values on the stack.
 unsafe fn refuse_key(lua: State) -> Result<(), NoValue> {
     match ffi::lua_type(lua, -2) {
         ffi::LUA_TNIL => Err(NoValue::Key(c"table index is nil")),
@@ -231,6 +250,9 @@ unsafe fn refuse_key(lua: State) -> Result<(), NoValue> {
     }
 }
 
+/// # Safety
+///
+/// There is a free slot, and memory is granted.
 unsafe fn push_plain(lua: State, item: Item<'_>) {
     match item {
         Item::Boolean(yes) => ffi::lua_pushboolean(lua, yes.into()),

@@ -109,6 +109,10 @@ pub(super) unsafe extern "C-unwind" fn wrap(lua: State) -> i32 {
 
 /// What `coroutine.wrap` makes: an error of the coroutine goes on, with the position of whoever
 /// resumed it.
+///
+/// # Safety
+///
+/// Called by Lua, with the upvalues that [`wrap`] gives it.
 unsafe extern "C-unwind" fn wrapped(lua: State) -> i32 {
     ffi::lua_pushvalue(lua, ffi::lua_upvalueindex(2));
     ffi::lua_insert(lua, 1);

@@ -53,6 +53,9 @@ impl Scratch {
         self.length = length;
     }
 
+    /// # Safety
+    ///
+    /// As [`Scratch::append`], and the capacity is no less than the length.
     unsafe fn grow(&mut self, lua: State, capacity: usize) {
         let start = ffi::lua_newuserdata(lua, capacity).cast::<u8>();
         ptr::copy_nonoverlapping(self.start, start, self.length);

@@ -23,11 +23,19 @@ pub(super) const FUNCTIONS: &[(&CStr, ffi::lua_CFunction)] = &[
 ];
 
 /// C's `int` of an argument that is an integer.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing: anything but a number raises.
 unsafe fn int(lua: State, index: i32) -> i32 {
     ffi::luaL_checkinteger(lua, index) as i32
 }
 
 /// Searches with a pattern, or raises.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing.
 unsafe fn search(
     lua: State,
     source: &[u8],
@@ -41,6 +49,9 @@ unsafe fn search(
     or_raise(lua, found)
 }
 
+/// # Safety
+///
+/// Called from a C function that owns nothing.
 unsafe fn or_raise<T>(lua: State, found: Result<Option<T>, Fault>) -> Option<T> {
     match found {
         Ok(found) => found,
@@ -53,6 +64,10 @@ unsafe fn or_raise<T>(lua: State, found: Result<Option<T>, Fault>) -> Option<T> 
 }
 
 /// Raises a text with the position of the Lua code that called the running function.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing.
 unsafe fn fail(lua: State, message: &str) -> ! {
     raise_here(lua, message);
     ffi::lua_error(lua)
@@ -67,6 +82,10 @@ fn anchor(pattern: &[u8]) -> (bool, &[u8]) {
 }
 
 /// Pushes what a capture has. The first one of a pattern without captures is the whole match.
+///
+/// # Safety
+///
+/// As [`fail`], there is a free slot, and `found` is in `source`.
 unsafe fn push_capture(lua: State, source: &[u8], found: &Found, index: usize) {
     match found.captures().get(index) {
         None if index == 0 => push_bytes(lua, &source[found.start..found.end]),
@@ -80,6 +99,10 @@ unsafe fn push_capture(lua: State, source: &[u8], found: &Found, index: usize) {
 }
 
 /// Pushes all captures, or the whole match if that is wanted and there are none.
+///
+/// # Safety
+///
+/// As [`fail`], and `found` is in `source`.
 unsafe fn push_captures(lua: State, source: &[u8], found: &Found, whole: bool) -> i32 {
     let count = found.captures().len().max(usize::from(whole));
     make_room(lua, count as i32, c"too many captures");
@@ -89,14 +112,23 @@ unsafe fn push_captures(lua: State, source: &[u8], found: &Found, whole: bool) -
     count as i32
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn find(lua: State) -> i32 {
     look_for(lua, true)
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn match_(lua: State) -> i32 {
     look_for(lua, false)
 }
 
+/// # Safety
+///
+/// Called from a C function that owns nothing.
 unsafe fn look_for(lua: State, wants_place: bool) -> i32 {
     let (source, pattern) = (text(lua, 1), text(lua, 2));
     let length = source.len() as ffi::lua_Integer;
@@ -130,6 +162,10 @@ unsafe fn look_for(lua: State, wants_place: bool) -> i32 {
 }
 
 /// `string.gmatch`: its function has the string, the pattern and the place to go on as upvalues.
+///
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn gmatch(lua: State) -> i32 {
     text(lua, 1);
     text(lua, 2);
@@ -139,6 +175,9 @@ unsafe extern "C-unwind" fn gmatch(lua: State) -> i32 {
     1
 }
 
+/// # Safety
+///
+/// Called by Lua, with the upvalues that [`gmatch`] gives it.
 unsafe extern "C-unwind" fn next_match(lua: State) -> i32 {
     let [source, pattern] =
         [1, 2].map(|index| bytes(lua, ffi::lua_upvalueindex(index)).unwrap_or_default());
@@ -158,6 +197,10 @@ const REPLACEMENT: i32 = 3;
 const RESULT: i32 = 5;
 
 /// `string.gsub`. It owns nothing, as it calls functions of the script.
+///
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn gsub(lua: State) -> i32 {
     let (source, pattern) = (text(lua, 1), text(lua, 2));
     let kind = ffi::lua_type(lua, REPLACEMENT);
@@ -201,6 +244,10 @@ unsafe extern "C-unwind" fn gsub(lua: State) -> i32 {
 }
 
 /// Appends what a match is replaced by.
+///
+/// # Safety
+///
+/// Called from [`gsub`], with its places on the stack, and `found` is in `source`.
 unsafe fn append_value(lua: State, result: &mut Scratch, source: &[u8], found: &Found) {
     match ffi::lua_type(lua, REPLACEMENT) {
         ffi::LUA_TTABLE => {
@@ -226,6 +273,10 @@ unsafe fn append_value(lua: State, result: &mut Scratch, source: &[u8], found: &
 }
 
 /// Appends the string or number on top, which stays there.
+///
+/// # Safety
+///
+/// Called from [`gsub`], with a string or number on top.
 unsafe fn append_top(lua: State, result: &mut Scratch) {
     ffi::lua_tolstring(lua, -1, ptr::null_mut());
     // The stack keeps it alive.
@@ -234,6 +285,10 @@ unsafe fn append_top(lua: State, result: &mut Scratch) {
 }
 
 /// Appends the replacement with `%0` to `%9` filled in.
+///
+/// # Safety
+///
+/// As [`append_value`], and the replacement is a string or number.
 unsafe fn append_template(lua: State, result: &mut Scratch, source: &[u8], found: &Found) {
     let mut rest = text(lua, REPLACEMENT);
     while let Some(start) = rest.iter().position(|byte| *byte == b'%') {
@@ -255,6 +310,10 @@ unsafe fn append_template(lua: State, result: &mut Scratch, source: &[u8], found
 }
 
 /// `string.rep`.
+///
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn repeat(lua: State) -> i32 {
     let (source, count) = (text(lua, 1), int(lua, 2));
     let length = source

@@ -13,6 +13,9 @@ use crate::script::layout::{Fault, Item, Layout, read_integer, to_bits, write_in
 pub(super) const FUNCTIONS: &[(&CStr, ffi::lua_CFunction)] =
     &[(c"pack", pack), (c"unpack", unpack), (c"size", size)];
 
+/// # Safety
+///
+/// Called from a C function that owns nothing.
 unsafe fn or_raise<T>(lua: State, result: Result<T, Fault>) -> T {
     match result {
         Ok(value) => value,
@@ -20,6 +23,9 @@ unsafe fn or_raise<T>(lua: State, result: Result<T, Fault>) -> T {
     }
 }
 
+/// # Safety
+///
+/// Called from a C function that owns nothing.
 unsafe fn raise(lua: State, fault: Fault) -> ! {
     match fault {
         Fault::Overflow => ffi::luaL_error(lua, c"integral size overflow".as_ptr()),
@@ -45,6 +51,9 @@ unsafe fn raise(lua: State, fault: Fault) -> ! {
     ffi::lua_error(lua)
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn pack(lua: State) -> i32 {
     let mut layout = Layout::new(text(lua, 1));
     // A missing argument reads as this nil. Behind it is what has been put together.
@@ -85,6 +94,10 @@ fn takes_value(letter: u8) -> bool {
 }
 
 /// Appends one argument, and answers how many bytes it takes.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing; as [`Scratch::append`].
 unsafe fn pack_value(
     lua: State,
     out: &mut Scratch,
@@ -133,7 +146,11 @@ unsafe fn pack_value(
 }
 
 /// The bytes of a value, unless the data end before.
-unsafe fn place(lua: State, data: &[u8], position: usize, size: usize) -> &[u8] {
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing.
+unsafe fn bytes_at(lua: State, data: &[u8], position: usize, size: usize) -> &[u8] {
     let rest = data.get(position..).and_then(|rest| rest.get(..size));
     match rest {
         Some(bytes) => bytes,
@@ -144,6 +161,9 @@ unsafe fn place(lua: State, data: &[u8], position: usize, size: usize) -> &[u8] 
     }
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn unpack(lua: State) -> i32 {
     let (format, data) = (text(lua, 1), text(lua, 2));
     let mut layout = Layout::new(format);
@@ -156,7 +176,7 @@ unsafe extern "C-unwind" fn unpack(lua: State) -> i32 {
     let mut results = 0;
     while let Some(item) = or_raise(lua, layout.next()) {
         position = position.wrapping_add(layout.padding(position, item));
-        let value = place(lua, data, position, item.size);
+        let value = bytes_at(lua, data, position, item.size);
         make_room(lua, 2, c"too many results");
         let mut size = item.size;
         match item.letter {
@@ -166,10 +186,10 @@ unsafe extern "C-unwind" fn unpack(lua: State) -> i32 {
                     size = previous_size(lua, results);
                     results -= 1;
                 }
-                push_bytes(lua, place(lua, data, position, size));
+                push_bytes(lua, bytes_at(lua, data, position, size));
             }
             b's' => {
-                let rest = place(lua, data, position, data.len() - position);
+                let rest = bytes_at(lua, data, position, data.len() - position);
                 let Some(end) = rest.iter().position(|byte| *byte == 0) else {
                     return ffi::luaL_error(lua, c"unfinished string in data".as_ptr());
                 };
@@ -213,6 +233,10 @@ fn copy_little_endian(out: &mut [u8], bytes: &[u8], big_endian: bool) {
 }
 
 /// The size of a `c0`: the value just read, which is popped.
+///
+/// # Safety
+///
+/// Called from a C function that owns nothing, with its results on top.
 unsafe fn previous_size(lua: State, results: i32) -> usize {
     if results == 0 || ffi::lua_isnumber(lua, -1) == 0 {
         ffi::luaL_error(lua, c"format 'c0' needs a previous size".as_ptr());
@@ -222,6 +246,9 @@ unsafe fn previous_size(lua: State, results: i32) -> usize {
     size
 }
 
+/// # Safety
+///
+/// Called by Lua.
 unsafe extern "C-unwind" fn size(lua: State) -> i32 {
     let mut layout = Layout::new(text(lua, 1));
     let mut total = 0_usize;

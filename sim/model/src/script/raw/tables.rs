@@ -21,6 +21,10 @@ pub(super) unsafe fn work(lua: State, amount: usize) {
 
 /// How many elements from a position on a table has, as far as that is known before the
 /// arguments are checked.
+///
+/// # Safety
+///
+/// Called from a C function.
 unsafe fn rest(lua: State, position: i32) -> usize {
     if ffi::lua_type(lua, 1) != ffi::LUA_TTABLE {
         return 0;

@@ -7,6 +7,7 @@ use mlua::ffi;
 use super::bridge::{Bridge, Stopped};
 use super::guards;
 use super::stack::{State, bytes, get_field};
+use crate::arguments::spaced;
 use crate::number;
 use crate::reply::Reply;
 use crate::shape::{Protocol, Shape};
@@ -84,6 +85,10 @@ impl Converter<'_> {
     }
 
     /// The reply for the table on top, which stays there.
+    ///
+    /// # Safety
+    ///
+    /// A table is on top, there are six free slots, and memory is granted.
     unsafe fn table(&mut self, depth: usize) -> Result<Reply, NoReply> {
         let lua = self.lua;
         if let Some(text) = text_field(lua, c"err") {
@@ -108,6 +113,10 @@ impl Converter<'_> {
     }
 
     /// The reply for the table on top if it is one of the kinds that RESP3 brought.
+    ///
+    /// # Safety
+    ///
+    /// As [`Converter::table`].
     unsafe fn kind(&mut self, depth: usize) -> Result<Option<Reply>, NoReply> {
         let lua = self.lua;
         if get_field(lua, c"double") == ffi::LUA_TNUMBER {
@@ -145,6 +154,10 @@ impl Converter<'_> {
     }
 
     /// The keys and values of the table on top, which is popped.
+    ///
+    /// # Safety
+    ///
+    /// As [`Converter::table`].
     unsafe fn pairs(&mut self, depth: usize) -> Result<Vec<(Reply, Reply)>, NoReply> {
         let lua = self.lua;
         let mut pairs = Vec::new();
@@ -161,6 +174,10 @@ impl Converter<'_> {
     }
 
     /// The keys of the table on top, which is popped.
+    ///
+    /// # Safety
+    ///
+    /// As [`Converter::table`].
     unsafe fn keys(&mut self, depth: usize) -> Result<Vec<Reply>, NoReply> {
         let lua = self.lua;
         let mut keys = Vec::new();
@@ -176,6 +193,10 @@ impl Converter<'_> {
     }
 
     /// The reply for the table on top, which stays there, if it has all of a verbatim string.
+    ///
+    /// # Safety
+    ///
+    /// As [`Converter::table`].
     unsafe fn verbatim(&mut self) -> Result<Option<Reply>, NoReply> {
         let lua = self.lua;
         let Some(format) = text_field(lua, c"format") else {
@@ -197,6 +218,10 @@ impl Converter<'_> {
 }
 
 /// A string field of the table on top, cut at a NUL as C cuts it.
+///
+/// # Safety
+///
+/// A table is on top, there is a free slot, and memory is granted.
 unsafe fn text_field(lua: State, name: &CStr) -> Option<Vec<u8>> {
     get_field(lua, name);
     let text = bytes(lua, -1).map(|text| {
@@ -207,13 +232,8 @@ unsafe fn text_field(lua: State, name: &CStr) -> Option<Vec<u8>> {
     text
 }
 
-/// A text without line ends, which would break the protocol.
-fn spaced(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).replace(['\r', '\n'], " ")
-}
-
 /// An error text in one line.
-pub(super) fn one_line(text: &[u8]) -> String {
+pub(super) fn one_line(text: &[u8]) -> Vec<u8> {
     let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n'));
     spaced(&text[..end.map_or(0, |end| end + 1)])
 }

@@ -1,16 +1,17 @@
-//! Requests typed by people: words on a line.
+//! Words on a line, as people type requests and scripts declare what they are.
 
-use super::protocol_error::ProtocolError;
+use crate::number::is_space;
 
 /// Splits a line at spaces. Double quotes keep spaces and understand backslashes, single quotes
-/// only `\'`; a closing quote ends its word.
-pub(super) fn words(line: &[u8]) -> Result<Vec<Vec<u8>>, ProtocolError> {
+/// only `\'`; a closing quote ends its word. `None` if quotes are not closed, or not at its end.
+pub(crate) fn words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut rest = line;
     let mut words = Vec::new();
     loop {
-        rest = rest.trim_ascii_start();
+        let spaces = rest.iter().take_while(|byte| is_space(**byte)).count();
+        rest = &rest[spaces..];
         if rest.is_empty() {
-            return Ok(words);
+            return Some(words);
         }
         let (word, after) = word(rest)?;
         words.push(word);
@@ -19,25 +20,25 @@ pub(super) fn words(line: &[u8]) -> Result<Vec<Vec<u8>>, ProtocolError> {
 }
 
 /// Takes a word from the front.
-fn word(line: &[u8]) -> Result<(Vec<u8>, &[u8]), ProtocolError> {
+fn word(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut word = Vec::new();
     let mut rest = line;
     let after_quotes = loop {
         match rest {
-            [] => return Ok((word, rest)),
+            [] => return Some((word, rest)),
             [b'"', after @ ..] => break double_quoted(after, &mut word),
             [b'\'', after @ ..] => break single_quoted(after, &mut word),
-            [byte, ..] if byte.is_ascii_whitespace() => return Ok((word, rest)),
+            // Fewer end a word than may stand before one.
+            [b' ' | b'\t' | b'\n' | b'\r', ..] => return Some((word, rest)),
             [byte, after @ ..] => {
                 word.push(*byte);
                 rest = after;
             }
         }
     };
-    match after_quotes {
-        Some(after) if after.first().is_none_or(u8::is_ascii_whitespace) => Ok((word, after)),
-        _ => Err(ProtocolError::UnbalancedQuotes),
-    }
+    after_quotes
+        .filter(|after| after.first().is_none_or(|byte| is_space(*byte)))
+        .map(|after| (word, after))
 }
 
 fn double_quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
@@ -109,11 +110,13 @@ mod tests {
             (b"\"\\x41\\n\\\"\\q\"", &[b"A\n\"q"]),
             (b"'it\\'s \\n'", &[b"it's \\n"]),
             (b"\"\" ''", &[b"", b""]),
+            (b"\x0ba\x0bb\x0c c\r", &[b"a\x0bb\x0c", b"c"]),
+            (b"\"a\"\x0b'b'", &[b"a", b"b"]),
         ] {
             assert_eq!(words(line).unwrap(), expected);
         }
         for line in ["\"a", "'a", "\"a\"b", "'a'b", "\"a\\"] {
-            assert_eq!(words(line.as_bytes()), Err(ProtocolError::UnbalancedQuotes));
+            assert_eq!(words(line.as_bytes()), None);
         }
     }
 }
