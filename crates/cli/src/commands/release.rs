@@ -4,12 +4,12 @@ use leaseline::message::{Lease, ReleaseOutcome, ReleaseRequest};
 
 use crate::arguments::Release;
 use crate::commands::settle::verdict::{Verdict, Verdicts};
+use crate::duration::milliseconds;
 use crate::failure::Failure;
 use crate::lease::LeaseBatch;
 use crate::messages::Messages;
 use crate::output::Output;
 use crate::status::Status;
-use crate::duration::milliseconds;
 use crate::target::Target;
 
 pub(crate) async fn run(

@@ -1,6 +1,7 @@
 //! `work`: a command for each message.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use leaseline::{Consumer, Delivery, Handled, Progress, Queue};
 use serde_json::json;

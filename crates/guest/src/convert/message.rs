@@ -1,8 +1,8 @@
 //! Messages, leases and their outcomes, in both directions.
 
 use leaseline_core::message::{
-    Delivery, Lease, List, Outgoing, Payload, Peeked, PublishOutcome, PublishReply,
-    ReleaseOutcome, ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
+    Delivery, Lease, List, Outgoing, Payload, Peeked, PublishOutcome, PublishReply, ReleaseOutcome,
+    ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
 };
 
 use super::error;

@@ -1,8 +1,8 @@
 //! Messages and leases into the guest, and what became of them out of it.
 
 use leaseline_core::message::{
-    Delivery, Lease, List, Outgoing, Payload, Peeked, PublishOutcome, PublishReply,
-    ReleaseOutcome, ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
+    Delivery, Lease, List, Outgoing, Payload, Peeked, PublishOutcome, PublishReply, ReleaseOutcome,
+    ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
 };
 
 use super::error::error;
