@@ -77,6 +77,7 @@ suite! {
         let keyed = |text: &str| Outgoing {
             payload: Payload::Json(text.into()),
             deduplication_key: Some("".into()),
+            ..Outgoing::default()
         };
         for (message, kind) in [
             (json("{"), ErrorKind::InvalidArgument),

@@ -165,7 +165,7 @@ suite! {
                 let queue = lossy_queue(&world, &lossy, |_| ()).await;
                 lossy.arm(k);
                 let message = Outgoing {
-                    payload: b"later".to_vec(),
+                    payload: "later".into(),
                     deduplication_key: key.map(Into::into),
                     delay_ms: 3_600_000,
                 };

@@ -1,3 +1,4 @@
+use leaseline::capability::Value;
 use leaseline::config::{Log, OverloadPolicy};
 use leaseline::event::{Operation, Outcome};
 use leaseline::message::{List, Peeked, ReleaseRequest, SettleOutcome, Stats};
