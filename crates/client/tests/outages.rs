@@ -91,9 +91,13 @@ impl Fleet {
         }
     }
 
-    /// Waits until `more` handler runs have begun from now on.
+    /// Waits until `more` handler runs have begun from now on. As many messages are published for
+    /// them, because all others may have been handled.
     async fn work_goes_on(&mut self, more: u64) {
-        let goal = *self.begun.borrow() + more;
+        let before = *self.begun.borrow();
+        let goal = before + more;
+        let filling = (0..more).map(|n| format!("more{before}-{n}"));
+        self.publish(&filling.collect::<Vec<_>>()).await;
         let goes_on = self.begun.wait_for(|count| *count >= goal);
         assert!(
             tokio::time::timeout(HANG, goes_on).await.is_ok(),

@@ -79,6 +79,9 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
             let waiting: Vec<usize> = (0..calls.len()).filter(|&at| done[at].is_none()).collect();
             let pending: Vec<&Invocation<'_>> = waiting.iter().map(|&at| &calls[at]).collect();
             let answers = self.attempt(&pending).await;
+            let reached = answers
+                .iter()
+                .any(|answer| !matches!(answer, Err(RedisError::NotSent(_))));
             let spent = self
                 .retry
                 .is_spent(self.clock.now_ms().saturating_sub(started));
@@ -96,9 +99,8 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
             if done.iter().all(Option::is_some) {
                 return done.into_iter().flatten().collect();
             }
-            self.clock
-                .sleep_ms(self.retry.delay_ms(attempt, &self.entropy))
-                .await;
+            let delay_ms = self.retry.delay_ms(attempt, reached, &self.entropy);
+            self.clock.sleep_ms(delay_ms).await;
         }
     }
 

@@ -6,6 +6,10 @@ use crate::config::Config;
 /// Up to this much is added to each pause, so that clients do not return in step.
 const JITTER_MS: u64 = 100;
 
+/// The longest pause after an attempt that reached no server. It spares no server to wait longer, and
+/// what waits here holds up a consumer when the server is back.
+const MAX_UNREACHED_DELAY_MS: u64 = 1_000;
+
 /// How much longer than the retry budget a marker lives: the last pause and attempt may overshoot
 /// the budget, and a marker that is gone turns an answered retry into a second call.
 pub(crate) const MARKER_MARGIN_MS: u64 = 180_000;
@@ -33,14 +37,19 @@ impl RetryPolicy {
         elapsed_ms >= self.budget_ms
     }
 
-    /// The pause after failed attempt `attempt` (from 1).
-    pub(crate) fn delay_ms(&self, attempt: u32, entropy: &impl Entropy) -> u64 {
+    /// The pause after failed attempt `attempt` (from 1), which may have `reached` a server.
+    pub(crate) fn delay_ms(&self, attempt: u32, reached: bool, entropy: &impl Entropy) -> u64 {
+        let longest = if reached {
+            self.max_delay_ms
+        } else {
+            self.max_delay_ms.min(MAX_UNREACHED_DELAY_MS)
+        };
         let doubled = self
             .initial_delay_ms
             .saturating_mul(1_u64.checked_shl(attempt - 1).unwrap_or(u64::MAX));
         doubled
             .saturating_add(below(JITTER_MS + 1, entropy))
-            .min(self.max_delay_ms)
+            .min(longest)
     }
 }
 
@@ -69,7 +78,7 @@ mod tests {
         let policy = RetryPolicy::new(&Config::new("q"));
         let pauses = |jitter| {
             (1..=12)
-                .map(|n| policy.delay_ms(n, &Fixed(jitter)))
+                .map(|n| policy.delay_ms(n, true, &Fixed(jitter)))
                 .collect::<alloc::vec::Vec<_>>()
         };
         assert_eq!(
@@ -82,8 +91,19 @@ mod tests {
                 110, 120, 140, 180, 260, 420, 740, 1380, 2660, 5000, 5000, 5000
             ]
         );
-        assert_eq!(policy.delay_ms(64, &Fixed(0)), 5000);
-        assert_eq!(policy.delay_ms(u32::MAX, &Fixed(0)), 5000);
+        assert_eq!(policy.delay_ms(64, true, &Fixed(0)), 5000);
+        assert_eq!(policy.delay_ms(u32::MAX, true, &Fixed(0)), 5000);
+    }
+
+    #[test]
+    fn pauses_are_short_while_no_server_is_reached() {
+        let policy = RetryPolicy::new(&Config::new("q"));
+        assert_eq!(policy.delay_ms(7, false, &Fixed(0)), 640);
+        assert_eq!(policy.delay_ms(12, false, &Fixed(100)), 1_000);
+        let mut config = Config::new("q");
+        config.retry_max_delay_ms = 20;
+        let policy = RetryPolicy::new(&config);
+        assert_eq!(policy.delay_ms(12, false, &Fixed(0)), 20);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Connector {
 
 impl Connector {
     /// How long dialling may take, with TLS and login, unless set otherwise.
-    pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+    pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
     /// The largest reply that is handed on, unless set otherwise: 64 MiB.
     pub const DEFAULT_MAX_REPLY_BYTES: u64 = 64 * 1024 * 1024;
