@@ -2,14 +2,13 @@
 //! replaced at once.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use leaseline::Queue;
 use leaseline::config::{Config, Log};
 use leaseline::message::{ReleaseRequest, SettleRequest, Settlement};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::peer::Library;
@@ -38,6 +37,8 @@ const WAIT: Duration = Duration::from_millis(200);
 
 const RETURN_MS: u64 = 300;
 
+const LIVES_MS: [u64; 2] = [300, 450];
+
 /// How a fleet works.
 #[derive(Clone, Copy)]
 pub(crate) struct Shift {
@@ -60,9 +61,10 @@ impl Shift {
         if self.leased { HELD } else { 1 }
     }
 
-    /// How long the lives of a worker are that end by chance; the others end by a message, or not.
+    /// How long the lives of a worker are that end by chance, counted from when there is work; the
+    /// others end by a message, or not.
     fn lives(self, worker: usize) -> impl Iterator<Item = Duration> {
-        let lives: &[u64] = if self.spared { &[] } else { &[300, 450] };
+        let lives: &[u64] = if self.spared { &[] } else { &LIVES_MS };
         lives
             .iter()
             .map(move |life| Duration::from_millis(life + 70 * worker as u64))
@@ -79,9 +81,18 @@ pub(crate) struct Tally {
     pub(crate) killed: usize,
 }
 
+/// What workers are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// There is nothing to do yet.
+    Wait,
+    Work,
+    Stop,
+}
+
 /// Workers at work.
 pub(crate) struct Crew {
-    stop: Arc<AtomicBool>,
+    call: watch::Sender<Call>,
     workers: JoinSet<()>,
     book: Arc<Book>,
 }
@@ -100,7 +111,7 @@ impl Crew {
     /// Starts them and waits until all are ready.
     pub(crate) async fn start(stage: &Arc<Stage>, libraries: &[Library], shift: Shift) -> Self {
         let mut crew = Self {
-            stop: Arc::default(),
+            call: watch::Sender::new(Call::Wait),
             workers: JoinSet::new(),
             book: Arc::default(),
         };
@@ -108,28 +119,35 @@ impl Crew {
         for number in 0..WORKERS {
             for library in libraries {
                 let (url, library) = (stage.url(), *library);
-                let (stop, book) = (crew.stop.clone(), crew.book.clone());
+                let (call, book) = (crew.call.subscribe(), crew.book.clone());
                 let ready = ready.clone();
                 crew.workers.spawn_blocking(move || {
                     let lives = shift.lives(number);
                     let start = || process::Worker::start(library, &url, shift, number);
-                    process::employ(start, lives, &stop, &book, &ready);
+                    process::employ(start, lives, &call, &book, &ready);
                 });
             }
             let (stage, ready) = (stage.clone(), ready.clone());
-            let (stop, book) = (crew.stop.clone(), crew.book.clone());
+            let (call, book) = (crew.call.subscribe(), crew.book.clone());
             crew.workers.spawn(async move {
+                let open = || stage.ours(|config| shift.configure(config));
+                // Opening takes long with the component. Those who follow the killed are there.
+                let mut queues = Vec::new();
+                for _ in 0..=shift.lives(number).count() {
+                    queues.push(open().await);
+                }
+                ready.send(()).expect("the crew is waiting");
                 let mut lives = shift.lives(number);
                 loop {
-                    let queue = stage.ours(|config| shift.configure(config)).await;
-                    // Nobody is left to hear it once all have started.
-                    let _ = ready.send(());
-                    let work = work(&queue, shift, &stop, &book);
-                    let end = match lives.next() {
-                        Some(life) => tokio::time::timeout(life, work).await,
-                        None => Ok(work.await),
+                    let queue = match queues.pop() {
+                        Some(queue) => queue,
+                        None => open().await,
                     };
-                    if end == Ok(End::Stopped) {
+                    let end = tokio::select! {
+                        end = work(&queue, shift, &call, &book) => end,
+                        () = end_of(lives.next(), call.clone()) => End::Killed,
+                    };
+                    if end == End::Stopped {
                         break;
                     }
                     book.write(|tally| tally.killed += 1);
@@ -142,9 +160,14 @@ impl Crew {
         crew
     }
 
+    /// Tells them that there is work: their lives are counted from now on.
+    pub(crate) fn work(&self) {
+        self.call.send_replace(Call::Work);
+    }
+
     /// Lets them finish what they have in hand.
     pub(crate) async fn stop(mut self) -> Tally {
-        self.stop.store(true, Ordering::Relaxed);
+        self.call.send_replace(Call::Stop);
         while let Some(worker) = self.workers.join_next().await {
             worker.expect("a worker that ends well");
         }
@@ -160,11 +183,21 @@ enum End {
     Killed,
 }
 
+/// Waits for the end of a life.
+async fn end_of(life: Option<Duration>, mut call: watch::Receiver<Call>) {
+    let Some(life) = life else {
+        return std::future::pending().await;
+    };
+    let begins = call.wait_for(|call| *call != Call::Wait).await;
+    drop(begins.expect("the crew is there"));
+    tokio::time::sleep(life).await;
+}
+
 /// One of ours. Dropped or ended by a message, it leaves behind what it holds.
-async fn work(queue: &Queue, shift: Shift, stop: &AtomicBool, book: &Book) -> End {
+async fn work(queue: &Queue, shift: Shift, call: &watch::Receiver<Call>, book: &Book) -> End {
     let mut seen = BTreeSet::new();
     let held = u32::try_from(shift.held()).expect("a few");
-    while !stop.load(Ordering::Relaxed) {
+    while *call.borrow() != Call::Stop {
         let claimed = queue.claim(held, WAIT).await.expect("the claim succeeds");
         for delivery in claimed {
             let payload = delivery.payload.expect("a payload");

@@ -3,13 +3,13 @@
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
 
-use crate::crew::{Book, LEASE_SECONDS, MAX_DELIVERIES, PACE, STALL, Shift};
+use crate::crew::{Book, Call, LEASE_SECONDS, MAX_DELIVERIES, PACE, STALL, Shift};
 use crate::peer::Library;
 use crate::stage::NAME;
 
@@ -73,14 +73,13 @@ impl Worker {
         true
     }
 
-    /// Lets it finish.
-    fn stop(&mut self) {
+    /// Lets it finish. True: what it had in hand has killed it.
+    fn stop(&mut self) -> bool {
         drop(self.process.stdin.take());
         let status = self.process.wait().expect("its status");
-        assert!(
-            status.success() || status.signal() == Some(SIGKILL),
-            "Python fails: {status}"
-        );
+        let killed = status.signal() == Some(SIGKILL);
+        assert!(killed || status.success(), "Python fails: {status}");
+        killed
     }
 
     /// The payloads that its handlers were given. It has ended.
@@ -102,7 +101,7 @@ impl Drop for Worker {
 pub(crate) fn employ(
     start: impl Fn() -> Worker,
     mut lives: impl Iterator<Item = Duration>,
-    stop: &AtomicBool,
+    call: &watch::Receiver<Call>,
     book: &Book,
     ready: &UnboundedSender<()>,
 ) {
@@ -111,16 +110,20 @@ pub(crate) fn employ(
         // Nobody is left to hear it once all have started.
         let _ = ready.send(());
         let life = lives.next();
-        let began = Instant::now();
+        let mut began = None;
         let killed = loop {
+            let call = *call.borrow();
             if worker.is_killed() {
                 break true;
             }
-            if stop.load(Ordering::Relaxed) {
-                worker.stop();
-                break false;
+            if call == Call::Stop {
+                break worker.stop();
             }
-            if life.is_some_and(|life| began.elapsed() >= life) {
+            if call == Call::Work && began.is_none() {
+                began = Some(Instant::now());
+            }
+            let over = |life| began.is_some_and(|began| began.elapsed() >= life);
+            if life.is_some_and(over) {
                 worker.process.kill().expect("it is there");
                 worker.process.wait().expect("its status");
                 break true;
@@ -132,7 +135,7 @@ pub(crate) fn employ(
             tally.by_them.extend(handled);
             tally.killed += usize::from(killed);
         });
-        if !killed {
+        if *call.borrow() == Call::Stop {
             break;
         }
     }

@@ -48,19 +48,36 @@ pub(crate) struct Work {
     pub(crate) keys: BTreeSet<String>,
 }
 
-/// Publishes with all libraries and ours at once. Of an order that all publish one is accepted.
-pub(crate) async fn publish(stage: &Stage, libraries: &[Library], leased: bool) -> Work {
-    let theirs: Vec<_> = libraries
-        .iter()
-        .map(|library| {
+/// Those who publish: we, and each version of the original with and without deduplication.
+pub(crate) struct Publishers {
+    ours: Queue,
+    theirs: Vec<(Library, Peer, Peer)>,
+}
+
+impl Publishers {
+    pub(crate) async fn open(stage: &Stage, libraries: &[Library]) -> Self {
+        let open = |library: &Library| {
             let once = stage.peer(*library, json!({"deduplication": true}));
-            let plain = stage.peer(*library, json!({}));
-            let library = *library;
-            tokio::task::spawn_blocking(move || publish_theirs(library, once, plain, leased))
+            let simple = stage.peer(*library, json!({}));
+            (*library, once, simple)
+        };
+        Self {
+            ours: stage.ours(|_| ()).await,
+            theirs: libraries.iter().map(open).collect(),
+        }
+    }
+}
+
+/// Publishes with all at once. Of an order that all publish one is accepted.
+pub(crate) async fn publish(publishers: Publishers, leased: bool) -> Work {
+    let theirs: Vec<_> = publishers
+        .theirs
+        .into_iter()
+        .map(|(library, once, simple)| {
+            tokio::task::spawn_blocking(move || publish_theirs(library, once, simple, leased))
         })
         .collect();
-    let ours = stage.ours(|_| ()).await;
-    let mut accepted = publish_ours(&ours, leased).await;
+    let mut accepted = publish_ours(&publishers.ours, leased).await;
     for theirs in theirs {
         accepted.extend(theirs.await.expect("they publish"));
     }
