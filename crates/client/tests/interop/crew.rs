@@ -177,6 +177,13 @@ impl Crew {
     }
 }
 
+impl Drop for Crew {
+    /// A test that fails leaves no thread behind that would go on for ever.
+    fn drop(&mut self) {
+        self.call.send_replace(Call::Stop);
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum End {
     Stopped,

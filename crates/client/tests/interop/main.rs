@@ -1,5 +1,6 @@
 //! One queue, two libraries: this one and the original, redis-message-queue 8.3.0 and 11.0.1, live
-//! on one real Redis. After each step the raw keys are checked. All cases hold for both versions.
+//! on one real Redis. After each step the raw keys are checked. Every case runs with both versions;
+//! where one lacks something the case says so.
 //!
 //! `LEASELINE_INTEROP_PYTHON` names Pythons that have them; `make test` provides them where it can.
 //! Without it the cases say that they are skipped; with it none is.
@@ -14,6 +15,7 @@ mod envelopes;
 mod fleet;
 mod leases;
 mod leftovers;
+mod letters;
 mod peer;
 mod process;
 mod rest;
@@ -92,6 +94,9 @@ cases! {
         only_the_counter_is_left
         they_drop_the_counter_after_us
         we_drop_the_counter_after_them;
+    letters:
+        they_take_our_bytes
+        letters_get_another_chance_from_either;
     fleet:
         a_fleet_with_leases
         a_fleet_without_leases;

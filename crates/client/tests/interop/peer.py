@@ -102,6 +102,9 @@ class Peer:
             self.queue.key.processing, bytes.fromhex(stored), token
         )
 
+    def redrive(self):
+        return self.queue.redrive_dead_letters()
+
     def drain(self):
         return self.queue.drain(timeout=5.0)
 

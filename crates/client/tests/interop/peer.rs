@@ -126,6 +126,19 @@ impl Peer {
         })
     }
 
+    /// Takes the next message and fails to read it: what the original says of it. It keeps the lease.
+    pub(crate) fn claim_unreadable(&mut self) -> String {
+        let answer = self.answer(&json!({"do": "claim"}));
+        let error = answer["error"].as_str();
+        error.expect("it cannot be read").to_owned()
+    }
+
+    /// Gives all dead letters another chance, and their number; not with 8.3.0.
+    pub(crate) fn redrive(&mut self) -> u64 {
+        let answer = self.ask(json!({"do": "redrive"})).result;
+        answer.as_u64().expect("a number")
+    }
+
     /// Ends a message as a handler that returns does; true unless the lease was stale.
     pub(crate) fn ack(&mut self, held: &Held) -> bool {
         self.ask(json!({"do": "ack", "claim": held.number}))
@@ -158,11 +171,15 @@ impl Peer {
     /// Ends the process in the hardest way, with whatever it holds.
     pub(crate) fn kill(self) {}
 
-    fn ask(&mut self, request: Value) -> Answer {
+    fn answer(&mut self, request: &Value) -> Value {
         writeln!(self.requests, "{request}").expect("Python reads");
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("Python answers");
-        let mut answer: Value = serde_json::from_str(&line).expect("Python answers JSON");
+        serde_json::from_str(&line).expect("Python answers JSON")
+    }
+
+    fn ask(&mut self, request: Value) -> Answer {
+        let mut answer = self.answer(&request);
         assert_eq!(answer["error"], Value::Null, "Python failed at {request}");
         let events = answer["events"].as_array().expect("events");
         let events = events

@@ -7,7 +7,7 @@ use leaseline::capability::Value;
 use crate::stage::{Stage, key};
 use crate::work::Work;
 
-/// What kept and how long: milliseconds.
+/// How long keys last at most, in milliseconds.
 const DEDUPLICATION_MS: i64 = 3_600_000;
 const SETTLEMENT_MS: i64 = 300_000;
 const RECORD_MS: i64 = 120_000;
@@ -77,6 +77,15 @@ impl Rest<'_> {
                 panic!("{name} ({ttl} ms) belongs to nothing");
             };
             assert!((1..=limit).contains(&ttl), "{name}: {ttl} ms");
+            // Gone by now, or the answer of a settlement, or a message.
+            let content = stage.run(&["GET", &key(&name)]).await;
+            let answers = |text: &[u8]| text == b"1" || (self.keeps_orphans && text == b"0");
+            match content.as_slice() {
+                [Value::Nil] => {}
+                [Value::Bytes(text)] if limit == RECORD_MS => drop(payload(text)),
+                [Value::Bytes(text)] => assert!(answers(text), "{name}: {content:?}"),
+                other => panic!("{name}: {other:?}"),
+            }
         }
         ended
     }
