@@ -69,7 +69,9 @@ class Worker:
             os._exit(1)
 
     def handle(self, payload):
-        print(payload, flush=True)
+        # In one piece: the threads write to one stream.
+        sys.stdout.write(f"{payload}\n")
+        sys.stdout.flush()
         time.sleep(self.pace)
         fate = payload.split()[0]
         if fate == "fails":
