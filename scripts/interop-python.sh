@@ -1,17 +1,19 @@
 #!/bin/sh
-# Provides a Python that has the original library, in a virtual environment that is kept in the
-# target directory, and prints its path. Where that is impossible the last line on standard error
-# says why, and the exit status is 1.
+# Provides Pythons that have the original library, one for each version that the tests run, in
+# virtual environments that are kept in the target directory. Prints their paths in the order of
+# VERSIONS, separated as in PATH. Where one is impossible the last line on standard error says why,
+# and the exit status is 1: all or none.
 set -eu
 cd "$(dirname "$0")/.."
 
 PACKAGE=redis-message-queue
-VERSION=8.3.0
+# The oldest that shares queues with this library, and the newest. crates/client/tests/interop
+# knows them by their places.
+VERSIONS="8.3.0 11.0.1"
 
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target"
-environment=$(cd "$target" && pwd)/interop-python
-python=$environment/bin/python
+target=$(cd "$target" && pwd)
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -29,35 +31,44 @@ is_suitable() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 12))' </dev/null >/dev/null 2>&1
 }
 
+# is_ready PYTHON VERSION
 is_ready() {
-    is_suitable "$python" && "$python" - "$PACKAGE" "$VERSION" >/dev/null 2>&1 <<'PYTHON'
+    is_suitable "$1" && "$1" - "$PACKAGE" "$2" >/dev/null 2>&1 <<'PYTHON'
 import importlib.metadata, sys
 import redis_message_queue
 sys.exit(importlib.metadata.version(sys.argv[1]) != sys.argv[2])
 PYTHON
 }
 
-if is_ready; then
-    say "$PACKAGE $VERSION is there"
-    printf '%s\n' "$python"
-    exit
-fi
+# provide PYTHON VERSION
+provide() {
+    if is_ready "$1" "$2"; then
+        say "$PACKAGE $2 is there"
+        return
+    fi
+    problem="no Python 3.12 or newer was found"
+    for candidate in $(candidates); do
+        is_suitable "$candidate" || continue
+        if ! "$candidate" -m venv --clear "${1%/bin/python}" </dev/null >/dev/null 2>&1; then
+            problem="$candidate cannot make a virtual environment"
+            continue
+        fi
+        say "installing $PACKAGE $2 for $("$1" --version)"
+        if "$1" -m pip install --quiet --disable-pip-version-check --no-input \
+            --retries 2 "$PACKAGE==$2" </dev/null >&2 && is_ready "$1" "$2"; then
+            return
+        fi
+        problem="pip cannot install $PACKAGE $2"
+        break
+    done
+    say "$problem"
+    return 1
+}
 
-problem="no Python 3.12 or newer was found"
-for candidate in $(candidates); do
-    is_suitable "$candidate" || continue
-    if ! "$candidate" -m venv --clear "$environment" </dev/null >/dev/null 2>&1; then
-        problem="$candidate cannot make a virtual environment"
-        continue
-    fi
-    say "installing $PACKAGE $VERSION for $("$python" --version)"
-    if "$python" -m pip install --quiet --disable-pip-version-check --no-input \
-        --retries 2 "$PACKAGE==$VERSION" </dev/null >&2 && is_ready; then
-        printf '%s\n' "$python"
-        exit
-    fi
-    problem="pip cannot install $PACKAGE $VERSION"
-    break
+paths=
+for version in $VERSIONS; do
+    python=$target/interop-python-$version/bin/python
+    provide "$python" "$version" || exit 1
+    paths=$paths${paths:+:}$python
 done
-say "$problem"
-exit 1
+printf '%s\n' "$paths"

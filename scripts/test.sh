@@ -36,9 +36,15 @@ finish() {
     [ -z "$interop" ] || step "Python interoperability $interop"
 }
 trap finish EXIT
-if python=$(scripts/interop-python.sh 2>"$reason"); then
-    export LEASELINE_INTEROP_PYTHON="$python"
-    interop="redis-message-queue, $("$python" --version)"
+versions() {
+    printf '%s\n' "$LEASELINE_INTEROP_PYTHON" | tr : '\n' | while read -r python; do
+        "$python" -c 'import importlib.metadata as m, platform
+print(m.version("redis-message-queue"), f"(Python {platform.python_version()})")'
+    done | paste -s -d , - | sed 's/,/, /'
+}
+if pythons=$(scripts/interop-python.sh 2>"$reason"); then
+    export LEASELINE_INTEROP_PYTHON="$pythons"
+    interop="redis-message-queue $(versions)"
 else
     unset LEASELINE_INTEROP_PYTHON
     interop="did NOT run: $(tail -n 1 "$reason")"

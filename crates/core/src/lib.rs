@@ -4,7 +4,7 @@
 //! capabilities ([`capability::Redis`], [`capability::Clock`], [`capability::Entropy`]) and calls
 //! a [`Queue`]. The same code runs natively, inside the WebAssembly component, and in a simulator.
 //!
-//! Queues are shared, key for key, with the Python library `redis-message-queue` from 8.3.0 on.
+//! Queues are shared, key for key, with the Python library `redis-message-queue` 8.3.0 to 11.0.1.
 //!
 //! # Guarantees
 //!

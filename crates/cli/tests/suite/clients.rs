@@ -1,11 +1,10 @@
 //! Other clients, unchanged, on `leaseline serve`: each Python script under `clients` runs on a real
 //! Redis and on the model, and must see the same.
 //!
-//! `LEASELINE_INTEROP_PYTHON` names a Python that has redis-py and the original library; `make test`
-//! provides one where it can. Without it, or without a Redis 7.0, the cases say that they are
+//! The first Python that `LEASELINE_INTEROP_PYTHON` names has redis-py and the original library, 8.3.0;
+//! `make test` provides it where it can. Without it, or without a Redis 7.0, the cases say that they are
 //! skipped.
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
@@ -21,10 +20,11 @@ const CONTEXT: usize = 5;
 
 /// Runs a script on both servers and compares what it prints, line by line.
 fn compare(script: &str) {
-    let Some(python) = std::env::var_os(VARIABLE) else {
+    let Some(pythons) = std::env::var_os(VARIABLE) else {
         eprintln!("skipped: {VARIABLE} is not set; `make test` sets it where it finds Python 3.12");
         return;
     };
+    let python = std::env::split_paths(&pythons).next().expect("a path");
     let real = RedisServer::start();
     let version = version(&real);
     if !version.starts_with("7.0.") {
@@ -65,7 +65,7 @@ fn version(server: &RedisServer) -> String {
 }
 
 /// Runs a script on one of them and gives what it prints.
-fn run(python: &OsString, script: &str, url: &str) -> String {
+fn run(python: &Path, script: &str, url: &str) -> String {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/clients");
     let mut command = Command::new(python);
     command

@@ -1,48 +1,66 @@
-//! One queue, two libraries: this one and the original, redis-message-queue 8.3.0, live on one
-//! real Redis. After each step the raw keys are checked.
+//! One queue, two libraries: this one and the original, redis-message-queue 8.3.0 and 11.0.1, live
+//! on one real Redis. After each step the raw keys are checked. Every case runs with both versions;
+//! where one lacks something the case says so.
 //!
-//! `LEASELINE_INTEROP_PYTHON` names a Python that has the original; `make test` provides one where
-//! it can. Without it the cases say that they are skipped.
+//! `LEASELINE_INTEROP_PYTHON` names Pythons that have them; `make test` provides them where it can.
+//! Without it the cases say that they are skipped; with it none is.
 
 use leaseline::Engine;
 
+mod crew;
 mod delays;
 mod deliveries;
 mod duplicates;
 mod envelopes;
+mod fleet;
 mod leases;
 mod leftovers;
+mod letters;
 mod peer;
+mod process;
+mod rest;
 mod samples;
 mod stage;
+mod work;
 
+use peer::Library;
 use stage::Stage;
 
-/// Runs each case with either engine.
+/// Runs each case with each version of the original and with either engine.
 macro_rules! cases {
-    ($($module:ident: $($case:ident)+;)+) => {
+    ($($cases:tt)+) => {
+        mod with_8_3_0 {
+            engines!(V8_3_0 $($cases)+);
+        }
+
+        mod with_11_0_1 {
+            engines!(V11_0_1 $($cases)+);
+        }
+    };
+}
+
+macro_rules! engines {
+    ($library:ident $($cases:tt)+) => {
         mod native {
-            $($(
-                #[tokio::test]
-                async fn $case() {
-                    if let Some(stage) = crate::Stage::open(crate::Engine::Native).await {
-                        crate::$module::$case(stage).await;
-                    }
-                }
-            )+)+
+            tests!($library Native $($cases)+);
         }
 
         mod component {
-            $($(
-                #[tokio::test]
-                async fn $case() {
-                    if let Some(stage) = crate::Stage::open(crate::Engine::Component).await {
-                        crate::$module::$case(stage).await;
-                    }
-                }
-            )+)+
+            tests!($library Component $($cases)+);
         }
     };
+}
+
+macro_rules! tests {
+    ($library:ident $engine:ident $($module:ident: $($case:ident)+;)+) => {$($(
+        #[tokio::test]
+        async fn $case() {
+            use crate::{Engine, Library, Stage};
+            if let Some(stage) = Stage::open(Library::$library, Engine::$engine).await {
+                crate::$module::$case(stage).await;
+            }
+        }
+    )+)+};
 }
 
 cases! {
@@ -76,4 +94,14 @@ cases! {
         only_the_counter_is_left
         they_drop_the_counter_after_us
         we_drop_the_counter_after_them;
+    letters:
+        they_take_our_bytes
+        letters_get_another_chance_from_either;
+    fleet:
+        a_fleet_with_leases
+        a_fleet_without_leases;
+}
+
+mod with_both {
+    engines!(V8_3_0 fleet: a_fleet_of_all_with_leases a_fleet_of_all_without_leases;);
 }

@@ -1,9 +1,12 @@
-"""One queue object of redis-message-queue 8.3.0, driven by the tests beside this file.
+"""One queue object of redis-message-queue, driven by the tests beside this file.
 
 Reads one JSON request a line and answers each with one JSON line: a `result` or an `error`, and the
-`events` since the last answer. The first request is `open`. Bytes travel as hexadecimal text.
+`events` since the last answer. The first request is `open`; its options are those of 8.3.0. Bytes
+travel as hexadecimal text.
 """
 
+import importlib.metadata
+import inspect
 import json
 import logging
 import sys
@@ -16,6 +19,20 @@ from redis_message_queue import RedisMessageQueue, _stored_message
 
 class HandlerFailed(Exception):
     """What a failing handler raises."""
+
+
+def spelled(options):
+    """Options of 8.3.0 in the words of the version that is installed.
+
+    11.0.1 has no switches: a key function turns deduplication on, a maximal length turns a log on.
+    """
+    known = inspect.signature(RedisMessageQueue).parameters
+    if "deduplication" not in known:
+        options.pop("deduplication", None)
+    for log in ("completed", "failed"):
+        if f"enable_{log}_queue" not in known and options.pop(f"enable_{log}_queue", False):
+            options.setdefault(f"max_{log}_length", 1000)
+    return options
 
 
 class Peer:
@@ -32,8 +49,9 @@ class Peer:
             name,
             client=redis.Redis.from_url(url),
             on_event=lambda event: self.events.append(f"{event.operation}/{event.outcome}"),
-            **options,
+            **spelled(options),
         )
+        return importlib.metadata.version("redis-message-queue")
 
     def publish(self, message, key=None):
         self.deduplication_key = key
@@ -83,6 +101,9 @@ class Peer:
         return self.queue._redis.renew_message_lease(
             self.queue.key.processing, bytes.fromhex(stored), token
         )
+
+    def redrive(self):
+        return self.queue.redrive_dead_letters()
 
     def drain(self):
         return self.queue.drain(timeout=5.0)

@@ -1,13 +1,56 @@
 //! A process that runs the original library.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+/// Names Pythons that have the original library, as `PATH` would.
+const VARIABLE: &str = "LEASELINE_INTEROP_PYTHON";
+
 /// The program, on the command line of the process: it needs no file of its own at run time.
 const PROGRAM: &str = include_str!("peer.py");
+
+/// A version of the original library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Library {
+    /// The oldest that shares queues with this library.
+    V8_3_0,
+    /// Without `deduplication` and the `enable_…_queue` switches, on redis-py 8.
+    V11_0_1,
+}
+
+impl Library {
+    /// In the order in which `scripts/interop-python.sh` prints them.
+    pub(crate) const ALL: [Self; 2] = [Self::V8_3_0, Self::V11_0_1];
+
+    pub(crate) fn version(self) -> &'static str {
+        match self {
+            Self::V8_3_0 => "8.3.0",
+            Self::V11_0_1 => "11.0.1",
+        }
+    }
+
+    /// A Python that has it. `None`, with a word of explanation, where there is none to test
+    /// against; if there is any, all must be there.
+    pub(crate) fn python(self) -> Option<PathBuf> {
+        let Some(pythons) = std::env::var_os(VARIABLE) else {
+            eprintln!(
+                "skipped: {VARIABLE} is not set; `make test` sets it where it finds Python 3.12"
+            );
+            return None;
+        };
+        let pythons: Vec<_> = std::env::split_paths(&pythons).collect();
+        assert_eq!(
+            pythons.len(),
+            Self::ALL.len(),
+            "{VARIABLE} must be what scripts/interop-python.sh prints"
+        );
+        let place = Self::ALL.iter().position(|library| *library == self)?;
+        Some(pythons[place].clone())
+    }
+}
 
 /// A queue object of the original library, in a process of its own that ends with this.
 pub(crate) struct Peer {
@@ -24,8 +67,10 @@ pub(crate) struct Held {
 }
 
 impl Peer {
-    /// Opens the queue `name`; `options` are arguments of the original's constructor.
-    pub(crate) fn open(python: &Path, url: &str, name: &str, options: Value) -> Self {
+    /// Opens the queue `name`; `options` are arguments of the original's constructor, in the words
+    /// of 8.3.0.
+    pub(crate) fn open(library: Library, url: &str, name: &str, options: Value) -> Self {
+        let python = library.python().expect("a stage opens only with a Python");
         let mut process = Command::new(python)
             .args(["-c", PROGRAM])
             // Requests are UTF-8 whatever the locale is.
@@ -39,7 +84,8 @@ impl Peer {
             answers: BufReader::new(process.stdout.take().expect("its output")),
             process,
         };
-        peer.ask(json!({"do": "open", "url": url, "name": name, "options": options}));
+        let open = json!({"do": "open", "url": url, "name": name, "options": options});
+        assert_eq!(peer.ask(open).result, library.version());
         peer
     }
 
@@ -80,6 +126,19 @@ impl Peer {
         })
     }
 
+    /// Takes the next message and fails to read it: what the original says of it. It keeps the lease.
+    pub(crate) fn claim_unreadable(&mut self) -> String {
+        let answer = self.answer(&json!({"do": "claim"}));
+        let error = answer["error"].as_str();
+        error.expect("it cannot be read").to_owned()
+    }
+
+    /// Gives all dead letters another chance, and their number; not with 8.3.0.
+    pub(crate) fn redrive(&mut self) -> u64 {
+        let answer = self.ask(json!({"do": "redrive"})).result;
+        answer.as_u64().expect("a number")
+    }
+
     /// Ends a message as a handler that returns does; true unless the lease was stale.
     pub(crate) fn ack(&mut self, held: &Held) -> bool {
         self.ask(json!({"do": "ack", "claim": held.number}))
@@ -112,11 +171,15 @@ impl Peer {
     /// Ends the process in the hardest way, with whatever it holds.
     pub(crate) fn kill(self) {}
 
-    fn ask(&mut self, request: Value) -> Answer {
+    fn answer(&mut self, request: &Value) -> Value {
         writeln!(self.requests, "{request}").expect("Python reads");
         let mut line = String::new();
         self.answers.read_line(&mut line).expect("Python answers");
-        let mut answer: Value = serde_json::from_str(&line).expect("Python answers JSON");
+        serde_json::from_str(&line).expect("Python answers JSON")
+    }
+
+    fn ask(&mut self, request: Value) -> Answer {
+        let mut answer = self.answer(&request);
         assert_eq!(answer["error"], Value::Null, "Python failed at {request}");
         let events = answer["events"].as_array().expect("events");
         let events = events

@@ -1,20 +1,16 @@
 //! A Redis of one's own, both libraries on it, and a look at the raw keys.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use leaseline::capability::{Redis, Value};
 use leaseline::config::Config;
 use leaseline::{Connection, Engine, Queue};
 use leaseline_redis::testing::RedisServer;
 
-use crate::peer::Peer;
+use crate::peer::{Library, Peer};
 
 /// Every case has a server to itself, so the queue always has the same name.
 pub(crate) const NAME: &str = "shared";
-
-/// Names a Python that has the original library.
-const VARIABLE: &str = "LEASELINE_INTEROP_PYTHON";
 
 const TIMEOUT_MS: u32 = 5_000;
 
@@ -25,19 +21,14 @@ const PREFIX: &[u8] = b"\x1eRMQ1:";
 pub(crate) struct Stage {
     server: RedisServer,
     redis: Connection,
-    python: PathBuf,
+    library: Library,
     engine: Engine,
 }
 
 impl Stage {
     /// `None`, with a word of explanation, where there is no Python to test against.
-    pub(crate) async fn open(engine: Engine) -> Option<Self> {
-        let Some(python) = std::env::var_os(VARIABLE) else {
-            eprintln!(
-                "skipped: {VARIABLE} is not set; `make test` sets it where it finds Python 3.12"
-            );
-            return None;
-        };
+    pub(crate) async fn open(library: Library, engine: Engine) -> Option<Self> {
+        library.python()?;
         let server = RedisServer::start();
         let redis = Connection::open(&server.url())
             .await
@@ -45,14 +36,27 @@ impl Stage {
         Some(Self {
             server,
             redis,
-            python: python.into(),
+            library,
             engine,
         })
     }
 
-    /// The original, with these arguments of its constructor.
+    /// The original, with these arguments of its constructor in the words of 8.3.0.
     pub(crate) fn theirs(&self, options: serde_json::Value) -> Peer {
-        Peer::open(&self.python, &self.server.url(), NAME, options)
+        self.peer(self.library, options)
+    }
+
+    /// The original in any version.
+    pub(crate) fn peer(&self, library: Library, options: serde_json::Value) -> Peer {
+        Peer::open(library, &self.url(), NAME, options)
+    }
+
+    pub(crate) fn library(&self) -> Library {
+        self.library
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.server.url()
     }
 
     /// Our queue.
@@ -230,7 +234,8 @@ impl Stage {
         (members(&pending), members(&processing))
     }
 
-    async fn texts(&self, argv: &[&str]) -> Vec<Vec<u8>> {
+    /// A reply of texts alone.
+    pub(crate) async fn texts(&self, argv: &[&str]) -> Vec<Vec<u8>> {
         let text = |value| match value {
             Value::Bytes(bytes) => bytes,
             other => panic!("{argv:?} answered {other:?}"),

@@ -1,4 +1,4 @@
-//! The same as Python, live. `LEASELINE_INTEROP_PYTHON` names one to run, or `python3` is taken;
+//! The same as Python, live: the first that `LEASELINE_INTEROP_PYTHON` names, or `python3`;
 //! without any the test says that it is skipped.
 
 use std::io::{BufRead, BufReader, Write};
@@ -43,7 +43,9 @@ struct Python {
 impl Python {
     /// `None` where there is no Python 3.11 or later: then its integers have a limit.
     fn start() -> Option<Self> {
-        let program = std::env::var_os("LEASELINE_INTEROP_PYTHON").unwrap_or("python3".into());
+        let program = std::env::var_os("LEASELINE_INTEROP_PYTHON")
+            .and_then(|pythons| std::env::split_paths(&pythons).next())
+            .unwrap_or("python3".into());
         let mut process = Command::new(program)
             .args(["-c", PROGRAM])
             .stdin(Stdio::piped())
