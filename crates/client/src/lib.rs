@@ -48,7 +48,7 @@ mod waking;
 pub use builder::Builder;
 pub use connection::{Connection, EMBEDDED};
 pub use consumer::{Consumer, Progress};
-pub use delivery::Delivery;
+pub use delivery::{Delivery, Lost};
 pub use engine::Engine;
 pub use handling::Handled;
 pub use leaseline_core::{
