@@ -12,7 +12,9 @@ use leaseline_core::message::{ReleaseOutcome, RenewOutcome, SettleOutcome};
 
 use tokio::time::Instant;
 
+use crate::Meter;
 use crate::delivery::{Delivery, Lost};
+use crate::span::Span;
 
 /// What a handler decides. A handler may also return a `Result`: `Ok` is [`Ack`](Self::Ack) and
 /// `Err` is [`Fail`](Self::Fail).
@@ -55,12 +57,38 @@ where
     H: Fn(Arc<Delivery>) -> F,
     F: Future<Output: Into<Handled>>,
 {
+    let span = Span::handle(&delivery.queue().config().name);
+    span.message_id(delivery.message_id());
+    span.token(delivery.token());
+    span.delivery_count(delivery.delivery_count());
+    let ended = span
+        .around(keep_and_settle(handler, delivery, keeping))
+        .await;
+    span.outcome(match ended {
+        Ended::Acked => "acked",
+        Ended::Failed => "failed",
+        Ended::Released => "released",
+        Ended::Stale => "stale",
+        Ended::Unsettled => "unsettled",
+    });
+    ended
+}
+
+async fn keep_and_settle<H, F>(handler: &H, delivery: Arc<Delivery>, keeping: Keeping) -> Ended
+where
+    H: Fn(Arc<Delivery>) -> F,
+    F: Future<Output: Into<Handled>>,
+{
     let over = AtomicBool::new(false);
     let message_id = delivery.message_id();
     tokio::select! {
         biased;
         ended = async {
+            let timing = delivery.queue().pool.meter().map(Meter::begin);
             let handled = handler(Arc::clone(&delivery)).await.into();
+            if let Some(timing) = timing {
+                timing.end(&handled);
+            }
             // The lease ends with the settlement: from here on that is no loss.
             over.store(true, Ordering::Relaxed);
             let settled = match handled {

@@ -22,6 +22,7 @@ const BAD: [(&str, &str, &str); 25] = [
     ("no_lease", "3", "claim"),
     ("max_deliveries", "-1", "claim"),
     ("heartbeat", "0.0", "work"),
+    ("max_lease_time", "0", "work"),
     ("concurrency", "1025", "work"),
     ("max_completed_length", "-1", "ack"),
     ("max_failed_length", "0.5", "fail"),

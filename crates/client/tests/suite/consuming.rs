@@ -3,9 +3,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use leaseline::capability::Redis;
 use leaseline::config::Log;
 use leaseline::message::SettleOutcome;
-use leaseline::capability::Redis;
 use leaseline::{Engine, ErrorKind, Handled, Lost};
 use tokio::sync::Notify;
 
