@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::stage::{finish, leaseline};
 
 /// Every setting with a value that it cannot have, and a command that has the flag.
-const BAD: [(&str, &str, &str); 25] = [
+const BAD: [(&str, &str, &str); 26] = [
     ("engine", "'steam'", "stats"),
     ("key_separator", "1", "stats"),
     ("dead_letter_queue", "['d']", "stats"),
