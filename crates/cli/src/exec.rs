@@ -53,9 +53,10 @@ impl Exec {
         }))
     }
 
-    /// Runs the command for a message and waits for its end.
-    pub(crate) async fn run(&self, delivery: &Delivery) -> Ended {
-        let status = match self.spawn_and_wait(delivery).await {
+    /// Runs the command for a message and waits for its end, which it is asked for when `over` is
+    /// ready.
+    pub(crate) async fn run(&self, delivery: &Delivery, over: impl Future<Output = ()>) -> Ended {
+        let status = match self.spawn_and_wait(delivery, over).await {
             Ok(status) => status,
             Err(error) => return Ended::NotRun(error.to_string()),
         };
@@ -72,7 +73,11 @@ impl Exec {
         }
     }
 
-    async fn spawn_and_wait(&self, delivery: &Delivery) -> io::Result<ExitStatus> {
+    async fn spawn_and_wait(
+        &self,
+        delivery: &Delivery,
+        over: impl Future<Output = ()>,
+    ) -> io::Result<ExitStatus> {
         let mut command = Command::new("sh");
         command
             .arg("-c")
@@ -103,7 +108,18 @@ impl Exec {
             return child.wait().await;
         };
         self.running().insert(group);
-        let status = child.wait().await;
+        let ended = tokio::select! {
+            biased;
+            status = child.wait() => Some(status),
+            () = over => None,
+        };
+        let status = match ended {
+            Some(status) => status,
+            None => {
+                end(group);
+                child.wait().await
+            }
+        };
         self.running().remove(&group);
         status
     }
@@ -111,15 +127,20 @@ impl Exec {
     /// Asks all running commands, and what they have started, to end (SIGTERM).
     pub(crate) fn terminate(&self) {
         for group in self.running().drain() {
-            if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
-                // It may have ended just now.
-                let _ = kill_process_group(group, Signal::TERM);
-            }
+            end(group);
         }
     }
 
     fn running(&self) -> std::sync::MutexGuard<'_, HashSet<u32>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks a command, and what it has started, to end.
+fn end(group: u32) {
+    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+        // It may have ended just now.
+        let _ = kill_process_group(group, Signal::TERM);
     }
 }
 

@@ -181,6 +181,7 @@ fn parse(json: &[u8]) -> Result<(String, Lease), String> {
         stored,
         token: object.token,
         deadline_ms: object.deadline_ms,
+        not_after_ms: None,
     };
     Ok((object.queue, lease))
 }
@@ -194,6 +195,7 @@ mod tests {
             stored: b"\x1eRMQ1:{\"id\":\"abc\",\"payload\":\"\"}".to_vec(),
             token: Some("18446744073709551615".into()),
             deadline_ms: Some(1),
+            not_after_ms: None,
         }
     }
 

@@ -10,6 +10,9 @@ use crate::engine::{Engine, Opener};
 use crate::pool::{Pool, millis};
 use crate::queue::Queue;
 
+/// Events of one call that are counted: more than a batch of a thousand settlements has.
+const METERED_EVENTS: u32 = 8_192;
+
 /// A queue about to be opened. Made by [`Queue::builder`].
 #[derive(Debug)]
 pub struct Builder {
@@ -17,6 +20,8 @@ pub struct Builder {
     address: Address,
     engine: Engine,
     component: Option<Vec<u8>>,
+    #[cfg(feature = "metrics")]
+    metrics: bool,
 }
 
 #[derive(Debug)]
@@ -32,6 +37,8 @@ impl Builder {
             address: Address::Url(EMBEDDED.into()),
             engine: Engine::default(),
             component: None,
+            #[cfg(feature = "metrics")]
+            metrics: false,
         }
     }
 
@@ -79,6 +86,24 @@ impl Builder {
         self
     }
 
+    /// Tells [metrics](crate::metrics) to the recorder that is installed now.
+    #[cfg(feature = "metrics")]
+    pub fn metrics(mut self) -> Self {
+        self.metrics = true;
+        self
+    }
+
+    #[cfg(feature = "metrics")]
+    fn meter(&self) -> Option<crate::Meter> {
+        self.metrics
+            .then(|| crate::Meter::new(&self.config.name, self.config.event_buffer))
+    }
+
+    #[cfg(not(feature = "metrics"))]
+    fn meter(&self) -> Option<crate::Meter> {
+        None
+    }
+
     /// Changes any setting.
     pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
@@ -93,14 +118,18 @@ impl Builder {
     /// cannot be used; connection errors as in [`Connection::open`].
     pub async fn open(self) -> Result<Queue, Error> {
         self.config.validate()?;
+        let meter = self.meter();
         let connection = match self.address {
             Address::Url(url) => Connection::open(&url).await?,
             Address::Connection(connection) => connection,
         };
         let idle = connection.idle(Watch::new(&self.config));
-        let opener =
-            Opener::new(self.engine, self.component, self.config.clone(), connection).await?;
-        let pool = Pool::new(opener);
+        let mut config = self.config.clone();
+        if meter.is_some() {
+            config.event_buffer = config.event_buffer.max(METERED_EVENTS);
+        }
+        let opener = Opener::new(self.engine, self.component, config, connection).await?;
+        let pool = Pool::new(opener, meter);
         pool.warm().await?;
         Ok(Queue::new(pool, idle, self.config))
     }

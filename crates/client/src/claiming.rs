@@ -32,7 +32,7 @@ impl Queue {
             return Ok(claimed);
         }
         // Without a wait, or one last look: it makes up for a wake-up that got lost.
-        self.pool.claim(max).await
+        self.claim_now(max).await
     }
 
     /// Claims at most `max` messages and waits for the first until `over`, which does not cut a
@@ -51,7 +51,7 @@ impl Queue {
         let mut call: Option<Call> = None;
         let mut failure: Option<Error> = None;
         loop {
-            let claimed = self.pool.claim(max).await;
+            let claimed = self.claim_now(max).await;
             let found = claimed.as_ref().is_ok_and(|claimed| !claimed.is_empty());
             if let Some(call) = call.take() {
                 call.answer(found);
@@ -71,9 +71,13 @@ impl Queue {
                 }
                 claimed => return claimed.map(Some),
             }
-            match self.idle.sleep(&mut over).await {
-                Awake::Called(by) => call = Some(by),
-                Awake::Over => return failure.map_or(Ok(None), Err),
+            tokio::select! {
+                awake = self.idle.sleep(&mut over) => match awake {
+                    Awake::Called(by) => call = Some(by),
+                    Awake::Over => return failure.map_or(Ok(None), Err),
+                },
+                // What a claim of this process left behind does not show on the server.
+                () = self.pool.left_behind() => {}
             }
         }
     }

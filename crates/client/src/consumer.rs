@@ -11,7 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use crate::claiming::FAILURE_PAUSE;
 use crate::delivery::Delivery;
-use crate::handling::{Ended, Handled, handle};
+use crate::handling::{Ended, Handled, Keeping, handle};
 use crate::queue::Queue;
 
 /// What a consumer has done so far.
@@ -72,6 +72,7 @@ pub struct Consumer {
     queue: Queue,
     concurrency: usize,
     heartbeat: Option<Duration>,
+    max_lease_time: Option<Duration>,
     until_empty: bool,
     limit: Option<u64>,
     stop: Stop,
@@ -84,6 +85,7 @@ impl Consumer {
             queue,
             concurrency: 1,
             heartbeat: None,
+            max_lease_time: None,
             until_empty: false,
             limit: None,
             stop: Stop::new(pending()),
@@ -101,6 +103,16 @@ impl Consumer {
     /// timeout. Default: no renewal.
     pub fn heartbeat(mut self, interval: Option<Duration>) -> Self {
         self.heartbeat = interval;
+        self
+    }
+
+    /// The longest time for which heartbeats hold a lease, counted from the claim by the server's
+    /// clock; at least the visibility timeout. No renewal reaches beyond it. When it is over the
+    /// handler is told by [`Delivery::lease_lost`], and the message comes back by its lease.
+    /// (After a claim whose reply was lost or whose caller had gone, it counts from the answer that
+    /// arrived.) Default: no limit.
+    pub fn max_lease_time(mut self, longest: Option<Duration>) -> Self {
+        self.max_lease_time = longest;
         self
     }
 
@@ -180,12 +192,17 @@ impl Consumer {
                     left -= deliveries.len() as u64;
                     for message in deliveries {
                         match Delivery::new(self.queue.clone(), message) {
-                            Ok(delivery) => {
+                            Ok(mut delivery) => {
                                 running.progress.in_flight += 1;
-                                let heartbeat = self.heartbeat;
+                                let keeping = Keeping {
+                                    interval: self.heartbeat,
+                                    until: self
+                                        .max_lease_time
+                                        .and_then(|longest| delivery.cap_lease(longest)),
+                                };
                                 let handler = Arc::clone(&handler);
                                 running.handlers.spawn(async move {
-                                    handle(&*handler, Arc::new(delivery), heartbeat).await
+                                    handle(&*handler, Arc::new(delivery), keeping).await
                                 });
                             }
                             Err(error) => {
@@ -220,6 +237,12 @@ impl Consumer {
             ));
         }
         let Some(interval) = self.heartbeat else {
+            if self.max_lease_time.is_some() {
+                return Err(Error::new(
+                    ErrorKind::Configuration,
+                    "max_lease_time limits heartbeats, and there are none; set a heartbeat, or remove the limit",
+                ));
+            }
             return Ok(());
         };
         let Some(timeout) = self.queue.visibility_timeout() else {
@@ -233,6 +256,16 @@ impl Consumer {
                 ErrorKind::Configuration,
                 format!(
                     "the heartbeat of {interval:?} is not below half the visibility timeout of {timeout:?}; shorten it"
+                ),
+            ));
+        }
+        if let Some(longest) = self.max_lease_time
+            && longest < timeout
+        {
+            return Err(Error::new(
+                ErrorKind::Configuration,
+                format!(
+                    "max_lease_time of {longest:?} is below the visibility timeout of {timeout:?}, which every claim holds; lengthen it, or shorten the visibility timeout"
                 ),
             ));
         }

@@ -8,9 +8,22 @@ use leaseline_core::message::{
 };
 use leaseline_core::{Error, ErrorKind};
 use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::pool::millis;
 use crate::queue::{Queue, only};
+
+/// Why nobody keeps a lease any longer while its handler runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Lost {
+    /// A renewal was refused: the lease has passed on, or the server will not renew it.
+    NotRenewed,
+    /// It was held for as long as [`Consumer::max_lease_time`](crate::Consumer::max_lease_time)
+    /// allows, and is over.
+    MaxLeaseTime,
+}
 
 /// A claimed message whose payload could be read.
 ///
@@ -20,6 +33,8 @@ pub struct Delivery {
     queue: Queue,
     message: message::Delivery,
     payload: Vec<u8>,
+    received: Instant,
+    lost: watch::Sender<Option<Lost>>,
 }
 
 impl Delivery {
@@ -30,7 +45,41 @@ impl Delivery {
             queue,
             message,
             payload,
+            received: Instant::now(),
+            lost: watch::Sender::new(None),
         })
+    }
+
+    /// Never renews the lease beyond so long after its claim, by the server's clock. Gives the time
+    /// on the clock of this process by which it is over.
+    pub(crate) fn cap_lease(&mut self, longest: Duration) -> Option<Instant> {
+        let lease = &mut self.message.lease;
+        let timeout_ms = self.queue.config().visibility_timeout_ms?;
+        // The claim has set it to its own time plus the visibility timeout.
+        let claimed_ms = lease.deadline_ms?.saturating_sub(timeout_ms);
+        lease.not_after_ms = Some(claimed_ms.saturating_add(millis(longest)));
+        self.received.checked_add(longest)
+    }
+
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Tells the handler.
+    pub(crate) fn lose(&self, why: Lost) {
+        self.lost.send_replace(Some(why));
+    }
+
+    /// Waits until a [`Consumer`](crate::Consumer) can keep the lease no longer. For handlers that
+    /// end early then: they are not stopped, and what they settle afterwards is stale as soon as
+    /// the message has passed on. Without a heartbeat it waits for ever.
+    pub async fn lease_lost(&self) -> Lost {
+        let mut lost = self.lost.subscribe();
+        match lost.wait_for(Option::is_some).await.map(|lost| *lost) {
+            Ok(Some(why)) => why,
+            // Never: the sender is a field of this.
+            _ => std::future::pending().await,
+        }
     }
 
     /// The payload.

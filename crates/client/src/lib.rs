@@ -24,6 +24,15 @@
 //! # tokio::runtime::Runtime::new().unwrap().block_on(run()).unwrap();
 //! ```
 //!
+//! # Watching
+//!
+//! Cargo feature `metrics`: counters, gauges and histograms for the `metrics` facade; the module
+//! `metrics` lists them and shows how to attach an exporter. Cargo feature `tracing`: spans
+//! `publish`, `handle`, `settle`, `release` and `drain` (level info), `claim` and `renew` (debug), all
+//! with the target `leaseline` and, as far as they are known, the fields `queue`, `messages` (how
+//! many), `message_id`, `delivery_count` and `token` (where there is one message), `outcome`, `error`
+//! and `error.kind`. Neither is on by default.
+//!
 //! # Guarantees
 //!
 //! At-least-once processing: a handler may run more than once for a message, so make it
@@ -40,15 +49,29 @@ pub mod embedded;
 mod engine;
 mod handling;
 mod instance;
+#[cfg(not(feature = "metrics"))]
+mod meter;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 mod outgoing;
 mod pool;
 mod queue;
+#[cfg(feature = "tracing")]
+mod span;
+#[cfg(not(feature = "tracing"))]
+#[path = "span/off.rs"]
+mod span;
 mod waking;
+
+#[cfg(not(feature = "metrics"))]
+use meter::Meter;
+#[cfg(feature = "metrics")]
+use metrics::Meter;
 
 pub use builder::Builder;
 pub use connection::{Connection, EMBEDDED};
 pub use consumer::{Consumer, Progress};
-pub use delivery::Delivery;
+pub use delivery::{Delivery, Lost};
 pub use engine::Engine;
 pub use handling::Handled;
 pub use leaseline_core::{

@@ -14,10 +14,12 @@ use std::time::Duration;
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{Delivery, Lease, RenewOutcome};
 use leaseline_core::{Error, ErrorKind};
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
+use crate::Meter;
 use crate::engine::Opener;
 use crate::instance::Instance;
+use crate::span::within_current;
 
 /// The most calls of one queue that run at once; further ones wait.
 const MAX_INSTANCES: usize = 64;
@@ -39,10 +41,14 @@ pub(crate) struct Pool {
     open_claims: Mutex<Vec<String>>,
     /// Claimed for callers that went away.
     undelivered: Mutex<VecDeque<Delivery>>,
+    /// Wakes a claim that sleeps: a caller has gone, and left something to the next claim.
+    left_behind: Notify,
+    /// Counts what calls tell.
+    meter: Option<Meter>,
 }
 
 impl Pool {
-    pub(crate) fn new(opener: Opener) -> Arc<Self> {
+    pub(crate) fn new(opener: Opener, meter: Option<Meter>) -> Arc<Self> {
         Arc::new(Self {
             opener,
             idle: Mutex::default(),
@@ -50,23 +56,26 @@ impl Pool {
             drained: watch::Sender::new(false),
             open_claims: Mutex::default(),
             undelivered: Mutex::default(),
+            left_behind: Notify::new(),
+            meter,
         })
     }
 
-    /// Runs a call on an instance. `undelivered` gets the answer if the caller has gone.
+    /// Runs a call on an instance. `undelivered` gets the answer if the caller has gone, also one
+    /// that is an error.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send + 'static,
-        undelivered: fn(&Self, T),
+        undelivered: fn(&Self, Result<T, Error>),
     ) -> Result<T, Error> {
         let (sender, receiver) = oneshot::channel();
         let pool = Arc::clone(self);
-        tokio::spawn(async move {
+        tokio::spawn(within_current(async move {
             let answer = pool.run_here(work).await;
-            if let Err(Ok(answer)) = sender.send(answer) {
+            if let Err(answer) = sender.send(answer) {
                 undelivered(&pool, answer);
             }
-        });
+        }));
         Waiting {
             pool: self,
             receiver,
@@ -83,8 +92,20 @@ impl Pool {
         let _slot = self.slots.acquire().await.map_err(|_| closed())?;
         let mut instance = self.checkout().await?;
         let answer = work(&mut instance).await;
+        self.count(&mut instance).await;
         self.give_back(instance);
         answer
+    }
+
+    async fn count(&self, instance: &mut Instance) {
+        if let Some(meter) = &self.meter {
+            meter.read(instance).await;
+        }
+    }
+
+    /// Who counts what happens here.
+    pub(crate) fn meter(&self) -> Option<&Meter> {
+        self.meter.as_ref()
     }
 
     async fn checkout(&self) -> Result<Instance, Error> {
@@ -115,9 +136,21 @@ impl Pool {
         let pool = Arc::clone(self);
         self.run(
             move |instance| Box::pin(async move { pool.claim_on(instance, max).await }),
-            |pool, claimed| lock(&pool.undelivered).extend(claimed),
+            |pool, claimed| {
+                // After an error its claims may be open still.
+                if claimed.as_ref().is_ok_and(Vec::is_empty) {
+                    return;
+                }
+                lock(&pool.undelivered).extend(claimed.into_iter().flatten());
+                pool.left_behind.notify_one();
+            },
         )
         .await
+    }
+
+    /// Waits until a caller that has gone left something for a claim.
+    pub(crate) async fn left_behind(&self) {
+        self.left_behind.notified().await;
     }
 
     /// Everything that a claim takes from the pool it takes here, in the task of the call, which
@@ -150,7 +183,11 @@ impl Pool {
         let mut kept: Vec<Delivery> = {
             let mut undelivered = lock(&self.undelivered);
             let count = undelivered.len().min(max as usize);
-            undelivered.drain(..count).collect()
+            let kept = undelivered.drain(..count).collect();
+            if !undelivered.is_empty() {
+                self.left_behind.notify_one();
+            }
+            kept
         };
         let leases: Vec<Lease> = kept
             .iter()
@@ -182,7 +219,9 @@ impl Pool {
     /// Waits for running calls, then drains. False: something was still running or unresolved.
     pub(crate) async fn drain(self: &Arc<Self>, timeout: Duration) -> Result<bool, Error> {
         let pool = Arc::clone(self);
-        let drained = tokio::spawn(async move { pool.drain_here(timeout).await });
+        let drained = tokio::spawn(within_current(
+            async move { pool.drain_here(timeout).await },
+        ));
         drained.await.unwrap_or_else(|_| Err(cut_off()))
     }
 
@@ -209,6 +248,7 @@ impl Pool {
         let drained = instance.drain(millis(rest)).await;
         let open = instance.take_pending_claims().await.unwrap_or_default();
         lock(&self.open_claims).extend(open);
+        self.count(&mut instance).await;
         self.give_back(instance);
         drop(slots);
         // Leased ones come back by themselves; others wait for a claim that takes them over.
@@ -230,6 +270,9 @@ impl Pool {
 
     /// The events of the instances that are idle now; the others' come later.
     pub(crate) async fn take_events(self: &Arc<Self>) -> EventBatch {
+        if let Some(meter) = &self.meter {
+            return meter.take_events();
+        }
         let pool = Arc::clone(self);
         let taken = tokio::spawn(async move {
             let mut all = EventBatch::default();
@@ -252,7 +295,7 @@ impl Pool {
 struct Waiting<'a, T> {
     pool: &'a Pool,
     receiver: oneshot::Receiver<Result<T, Error>>,
-    undelivered: fn(&Pool, T),
+    undelivered: fn(&Pool, Result<T, Error>),
 }
 
 impl<T> Waiting<'_, T> {
@@ -266,7 +309,7 @@ impl<T> Waiting<'_, T> {
 impl<T> Drop for Waiting<'_, T> {
     fn drop(&mut self) {
         self.receiver.close();
-        if let Ok(Ok(answer)) = self.receiver.try_recv() {
+        if let Ok(answer) = self.receiver.try_recv() {
             (self.undelivered)(self.pool, answer);
         }
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use leaseline_core::event::EventBatch;
 use leaseline_core::message::{
-    Lease, List, Outgoing, Peeked, PublishOutcome, PublishReply, ReleaseOutcome, ReleaseRequest,
-    RenewOutcome, SettleOutcome, SettleRequest, Stats,
+    Delivery, Lease, List, Outgoing, Peeked, PublishOutcome, PublishReply, ReleaseOutcome,
+    ReleaseRequest, RenewOutcome, SettleOutcome, SettleRequest, Settlement, Stats,
 };
 use leaseline_core::{Config, Error, ErrorKind};
 
@@ -16,6 +16,7 @@ use crate::consumer::Consumer;
 use crate::instance::Instance;
 use crate::outgoing::Message;
 use crate::pool::{Pool, Work};
+use crate::span::Span;
 use crate::waking::Idle;
 
 /// A queue. Clones share it; its calls may run at once.
@@ -71,6 +72,21 @@ impl Queue {
     /// Publishes messages in order. One reply for each; a failed one does not stop the others. The
     /// reply of a message that no engine took has an empty id.
     pub async fn publish_all(&self, messages: Vec<Outgoing>) -> Vec<PublishReply> {
+        let span = Span::publish(&self.config.name);
+        let replies = span.around(self.publish_batches(messages)).await;
+        span.messages(replies.len());
+        if let [reply] = &replies[..] {
+            span.message_id(Some(&reply.message_id));
+        }
+        span.outcomes(replies.iter().map(|reply| match &reply.outcome {
+            Ok(PublishOutcome::Published) => Ok("published"),
+            Ok(PublishOutcome::Duplicate) => Ok("duplicate"),
+            Err(error) => Err(error),
+        }));
+        replies
+    }
+
+    async fn publish_batches(&self, messages: Vec<Outgoing>) -> Vec<PublishReply> {
         let mut replies = Vec::with_capacity(messages.len());
         if self.pool.is_drained() {
             let error = Error::new(
@@ -104,20 +120,43 @@ impl Queue {
 
     /// Settles leases, each on its own.
     pub async fn settle(&self, requests: Vec<SettleRequest>) -> Vec<Result<SettleOutcome, Error>> {
+        let span = Span::settle(&self.config.name);
+        span.lease(requests.iter().map(|request| &request.lease));
+        let settled: fn(&SettleRequest) -> &'static str = |request| match request.settlement {
+            Settlement::Ack => "acked",
+            Settlement::Fail => "failed",
+        };
+        let done: Vec<_> = requests.iter().map(settled).collect();
         let size = |request: &SettleRequest| request.lease.stored.len();
-        self.each(requests, size, |instance, requests| {
+        let work = self.each(requests, size, |instance, requests| {
             Box::pin(instance.settle(requests))
-        })
-        .await
+        });
+        let outcomes = span.around(work).await;
+        span.outcomes(outcomes.iter().zip(done).map(|(outcome, done)| {
+            outcome.as_ref().map(|outcome| match outcome {
+                SettleOutcome::Done => done,
+                SettleOutcome::Stale => "stale",
+            })
+        }));
+        outcomes
     }
 
     /// Moves the deadlines of leases to now plus the visibility timeout.
     pub async fn renew(&self, leases: Vec<Lease>) -> Vec<Result<RenewOutcome, Error>> {
+        let span = Span::renew(&self.config.name);
+        span.lease(leases.iter());
         let size = |lease: &Lease| lease.stored.len();
-        self.each(leases, size, |instance, leases| {
+        let work = self.each(leases, size, |instance, leases| {
             Box::pin(instance.renew(leases))
-        })
-        .await
+        });
+        let outcomes = span.around(work).await;
+        span.outcomes(outcomes.iter().map(|outcome| {
+            outcome.as_ref().map(|outcome| match outcome {
+                RenewOutcome::Renewed(_) => "renewed",
+                RenewOutcome::Stale => "stale",
+            })
+        }));
+        outcomes
     }
 
     /// Gives leases up, each on its own: nobody can claim the message before its delay is over by
@@ -127,11 +166,20 @@ impl Queue {
         &self,
         requests: Vec<ReleaseRequest>,
     ) -> Vec<Result<ReleaseOutcome, Error>> {
+        let span = Span::release(&self.config.name);
+        span.lease(requests.iter().map(|request| &request.lease));
         let size = |request: &ReleaseRequest| request.lease.stored.len();
-        self.each(requests, size, |instance, requests| {
+        let work = self.each(requests, size, |instance, requests| {
             Box::pin(instance.release(requests))
-        })
-        .await
+        });
+        let outcomes = span.around(work).await;
+        span.outcomes(outcomes.iter().map(|outcome| {
+            outcome.as_ref().map(|outcome| match outcome {
+                ReleaseOutcome::Released(_) => "released",
+                ReleaseOutcome::Stale => "stale",
+            })
+        }));
+        outcomes
     }
 
     /// Makes a call for each item, in batches that an instance can take.
@@ -219,7 +267,69 @@ impl Queue {
     ///
     /// A failure that will not pass by itself.
     pub async fn drain(&self, timeout: Duration) -> Result<bool, Error> {
-        self.pool.drain(timeout).await
+        let span = Span::drain(&self.config.name);
+        let drained = span.around(self.pool.drain(timeout)).await;
+        span.outcomes([drained.as_ref().map(|drained| match drained {
+            true => "drained",
+            false => "unfinished",
+        })]);
+        drained
+    }
+
+    /// Claims once, without waiting.
+    pub(crate) async fn claim_now(&self, max: u32) -> Result<Vec<Delivery>, Error> {
+        let span = Span::claim(&self.config.name);
+        let claimed = span.around(self.pool.claim(max)).await;
+        if let Ok(deliveries) = &claimed {
+            span.lease(deliveries.iter().map(|delivery| &delivery.lease));
+            if let [delivery] = &deliveries[..] {
+                span.delivery_count(delivery.delivery_count);
+            }
+        }
+        span.outcomes([claimed.as_ref().map(|claimed| match claimed.is_empty() {
+            true => "empty",
+            false => "claimed",
+        })]);
+        claimed
+    }
+
+    /// Sets the [sampled gauges](crate::metrics) every so often, at once for the first time, until
+    /// the queue object is drained. Costs one command each time. For a task of its own, in one
+    /// process for each queue.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Configuration`] for an interval of zero and for a queue that was opened
+    /// without [`Builder::metrics`]. A sample that fails is only counted.
+    #[cfg(feature = "metrics")]
+    pub async fn sample_metrics(self, every: Duration) -> Result<(), Error> {
+        let Some(meter) = self.pool.meter() else {
+            return Err(Error::new(
+                ErrorKind::Configuration,
+                "this queue tells no metrics; call metrics() on its builder before it is opened",
+            ));
+        };
+        if every.is_zero() {
+            return Err(Error::new(
+                ErrorKind::Configuration,
+                "metrics cannot be sampled every 0 s; use a second or more",
+            ));
+        }
+        while !self.is_drained() {
+            meter.sample_handlers();
+            match self.stats().await {
+                Ok(stats) => meter.sample(&stats),
+                Err(error) => {
+                    tracing::debug!(%error, "a sample of metrics failed");
+                    meter.sample_failed();
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(every) => {}
+                () = self.pool.drained() => {}
+            }
+        }
+        Ok(())
     }
 
     /// Takes the events of finished calls: of one call in order, of calls that ran at once in any

@@ -1,13 +1,14 @@
 //! A network between the queue and a real server that loses, cuts and repeats.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use leaseline::capability::Value;
 use leaseline::message::{
-    Delivery, Outgoing, PublishOutcome, ReleaseOutcome, ReleaseRequest, RenewOutcome,
+    Delivery, Lease, Outgoing, PublishOutcome, ReleaseOutcome, ReleaseRequest, RenewOutcome,
     SettleOutcome, SettleRequest, Settlement,
 };
-use leaseline::{Connection, Engine, Queue, capability::Redis};
+use leaseline::{Connection, Engine, Error, ErrorKind, Queue, capability::Redis};
 use leaseline_redis::testing::{Cut, Fault, FaultProxy, RedisServer, Rule};
 
 const SCRIPTS: [&str; 2] = ["EVALSHA", "EVAL"];
@@ -132,6 +133,126 @@ async fn work(queue: &Queue, leases: bool, context: &str) {
     assert!(claim(queue, 5).await.is_empty(), "{context}");
 }
 
+/// A refusal leaves no trace, so after a lost reply nobody may know what it refused.
+fn refused<T: PartialEq + Debug>(outcome: &Result<T, Error>, stale: &T, context: &str) {
+    match outcome {
+        Ok(outcome) => assert_eq!(outcome, stale, "{context}"),
+        Err(error) => assert_eq!(error.kind, ErrorKind::OutcomeUnknown, "{context}: {error}"),
+    }
+}
+
+/// The same in batches: a reply that is lost for one item changes the answer of none.
+async fn work_in_batches(queue: &Queue, context: &str) {
+    let replies = queue
+        .publish_all(vec![
+            message("a", None),
+            message("b", Some("k")),
+            message("again", Some("k")),
+            message("c", None),
+            message("d", None),
+        ])
+        .await;
+    let outcomes: Vec<_> = replies.into_iter().map(|reply| reply.outcome).collect();
+    use PublishOutcome::{Duplicate, Published};
+    assert_eq!(
+        outcomes,
+        [Published, Published, Duplicate, Published, Published].map(Ok),
+        "{context}"
+    );
+
+    let claimed = claim(queue, 10).await;
+    let told: Vec<_> = claimed
+        .iter()
+        .map(|delivery| {
+            (
+                delivery.payload.as_deref().unwrap(),
+                delivery.lease.token.as_deref().unwrap(),
+            )
+        })
+        .collect();
+    let expected: [(&[u8], &str); 4] = [(b"a", "1"), (b"b", "2"), (b"c", "3"), (b"d", "4")];
+    assert_eq!(told, expected, "{context}");
+    let [a, b, c, old] = [0, 1, 2, 3].map(|at: usize| claimed[at].lease.clone());
+
+    // The last one is given back and claimed again, so that its first lease is stale.
+    let release = |lease: &Lease, delay_ms| ReleaseRequest {
+        lease: lease.clone(),
+        delay_ms,
+    };
+    let released = queue.release(vec![release(&old, 0)]).await;
+    assert!(matches!(released[..], [Ok(ReleaseOutcome::Released(_))]));
+    let d = claim(queue, 10).await.remove(0).lease;
+    assert_eq!(d.token.as_deref(), Some("6"), "{context}");
+
+    let renewed = queue
+        .renew(vec![
+            a.clone(),
+            b.clone(),
+            old.clone(),
+            c.clone(),
+            d.clone(),
+        ])
+        .await;
+    use RenewOutcome::Renewed;
+    assert!(
+        matches!(
+            renewed[..],
+            [
+                Ok(Renewed(_)),
+                Ok(Renewed(_)),
+                Ok(RenewOutcome::Stale),
+                Ok(Renewed(_)),
+                Ok(Renewed(_))
+            ]
+        ),
+        "{context}: {renewed:?}"
+    );
+
+    const HOUR_MS: u64 = 3_600_000;
+    let released = queue
+        .release(vec![
+            release(&b, HOUR_MS),
+            release(&old, HOUR_MS),
+            release(&c, HOUR_MS),
+        ])
+        .await;
+    use ReleaseOutcome::Released;
+    assert!(
+        matches!(released[0], Ok(Released(_))) && matches!(released[2], Ok(Released(_))),
+        "{context}: {released:?}"
+    );
+    refused(&released[1], &ReleaseOutcome::Stale, context);
+
+    let settle = |lease: &Lease, settlement| SettleRequest {
+        lease: lease.clone(),
+        settlement,
+    };
+    let settled = queue
+        .settle(vec![
+            settle(&a, Settlement::Ack),
+            settle(&b, Settlement::Ack),
+            settle(&old, Settlement::Fail),
+            settle(&d, Settlement::Fail),
+        ])
+        .await;
+    use SettleOutcome::{Done, Stale};
+    assert_eq!(settled[..2], [Done, Stale].map(Ok), "{context}");
+    // The last one settles its message, so a retry does not find what refused it.
+    refused(&settled[2], &Stale, context);
+    assert_eq!(settled[3], Ok(Done), "{context}");
+    assert!(claim(queue, 5).await.is_empty(), "{context}");
+    let stats = loop {
+        if let Ok(stats) = queue.stats().await {
+            break stats;
+        }
+    };
+    assert_eq!(
+        (stats.pending, stats.processing, stats.delayed),
+        (0, 0, 2),
+        "{context}"
+    );
+}
+
 /// What may stay: the counter, the deduplication key, and what expires by itself.
 async fn check_leftovers(connection: &Connection, context: &str) {
     for key in connection.execute(&[b"KEYS", b"*"], 5_000).await.unwrap() {
@@ -169,6 +290,23 @@ async fn every_script_call_in_turn(engine: Engine, fault: Fault) {
     }
 }
 
+async fn every_script_call_of_batches_in_turn(engine: Engine, fault: Fault) {
+    let server = RedisServer::start();
+    let direct = Connection::open(&server.url()).await.unwrap();
+    for number in 1.. {
+        let context = format!("{engine:?}, batches, {fault:?} at script call {number}");
+        direct.execute(&[b"FLUSHALL"], 5_000).await.unwrap();
+        let proxy = FaultProxy::start(server.port()).await;
+        let queue = open(&proxy, engine, true).await;
+        proxy.inject(Rule::nth(number, fault).of(SCRIPTS));
+        work_in_batches(&queue, &context).await;
+        if proxy.fired() == 0 {
+            assert!(number > 20, "only {number} script calls were disturbed");
+            break;
+        }
+    }
+}
+
 macro_rules! for_both_engines {
     ($($name:ident: $fault:expr;)*) => {$(
         mod $name {
@@ -177,6 +315,16 @@ macro_rules! for_both_engines {
             #[tokio::test]
             async fn native() {
                 every_script_call_in_turn(Engine::Native, $fault).await;
+            }
+
+            #[tokio::test]
+            async fn native_in_batches() {
+                every_script_call_of_batches_in_turn(Engine::Native, $fault).await;
+            }
+
+            #[tokio::test]
+            async fn component_in_batches() {
+                every_script_call_of_batches_in_turn(Engine::Component, $fault).await;
             }
 
             #[tokio::test]

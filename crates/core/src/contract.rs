@@ -235,6 +235,7 @@ fn every_script_is_called_as_its_header_says() {
                 stored: b"S".to_vec(),
                 token,
                 deadline_ms: None,
+                not_after_ms: None,
             };
             for settlement in [Settlement::Ack, Settlement::Fail] {
                 now(queue.settle(&[SettleRequest {

@@ -87,6 +87,9 @@ pub struct Lease {
     pub token: Option<String>,
     /// When the lease expires, in milliseconds of server time since the Unix epoch.
     pub deadline_ms: Option<u64>,
+    /// No renewal moves the deadline beyond this, in milliseconds of server time since the Unix
+    /// epoch. It is the holder's own choice, and is stored nowhere.
+    pub not_after_ms: Option<u64>,
 }
 
 impl Lease {
@@ -227,6 +230,15 @@ pub struct Stats {
     /// How long ago, by the server's clock, the oldest of the overdue ones was due. A stored
     /// message has no time of publishing, so there is no age of pending ones.
     pub oldest_overdue_ms: Option<u64>,
+    /// How long, by the server's clock, until the first of the leases that run now ends.
+    ///
+    /// How long a message has been in flight is stored nowhere: a deadline is the time of the claim
+    /// or of the last renewal plus the visibility timeout of whoever made it. Where all of them use
+    /// the same one, the message that was claimed or renewed longest ago was so that timeout less
+    /// this long ago.
+    pub next_lease_end_ms: Option<u64>,
+    /// How long until the last of them ends.
+    pub last_lease_end_ms: Option<u64>,
     /// Payloads in the completed log.
     pub completed: u64,
     /// Payloads in the failed log.

@@ -114,6 +114,8 @@ pub(crate) fn stats(reply: Vec<Value>) -> Result<Stats, Error> {
     let delayed = fields.unsigned()?;
     let overdue = fields.unsigned()?;
     let oldest_overdue_ms = fields.unsigned()?;
+    let next_lease_end_ms = fields.unsigned()?;
+    let last_lease_end_ms = fields.unsigned()?;
     fields.end()?;
     Ok(Stats {
         pending,
@@ -122,6 +124,8 @@ pub(crate) fn stats(reply: Vec<Value>) -> Result<Stats, Error> {
         delayed: delayed.min(in_processing),
         overdue,
         oldest_overdue_ms: (overdue > 0).then_some(oldest_overdue_ms),
+        next_lease_end_ms: (next_lease_end_ms > 0).then_some(next_lease_end_ms),
+        last_lease_end_ms: (last_lease_end_ms > 0).then_some(last_lease_end_ms),
         completed,
         failed,
         dead_letters,

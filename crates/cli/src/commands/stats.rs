@@ -18,6 +18,8 @@ struct Object<'a> {
     delayed: u64,
     overdue: u64,
     oldest_overdue_ms: Option<u64>,
+    next_lease_end_ms: Option<u64>,
+    last_lease_end_ms: Option<u64>,
     completed: u64,
     failed: u64,
     dlq: u64,
@@ -41,6 +43,8 @@ pub(crate) async fn run(
             delayed: stats.delayed,
             overdue: stats.overdue,
             oldest_overdue_ms: stats.oldest_overdue_ms,
+            next_lease_end_ms: stats.next_lease_end_ms,
+            last_lease_end_ms: stats.last_lease_end_ms,
             completed: stats.completed,
             failed: stats.failed,
             dlq: stats.dead_letters,
@@ -65,6 +69,11 @@ pub(crate) async fn run(
             stats.overdue
         ))?,
         None => output.line(format_args!("overdue     {}", stats.overdue))?,
+    }
+    if let (Some(next), Some(last)) = (stats.next_lease_end_ms, stats.last_lease_end_ms) {
+        output.line(format_args!(
+            "leases end  in {next} ms the next, in {last} ms the last"
+        ))?;
     }
     Ok(Status::Done)
 }

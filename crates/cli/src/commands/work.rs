@@ -1,9 +1,10 @@
 //! `work`: a command for each message.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use leaseline::{Consumer, Delivery, Handled, Progress, Queue};
+use leaseline::{Consumer, Delivery, Handled, Lost, Progress, Queue};
 use serde_json::json;
 
 use crate::arguments::Work;
@@ -147,6 +148,7 @@ fn consumer(queue: &Queue, work: &Work) -> Consumer {
         .consumer()
         .concurrency(work.concurrency.unwrap_or(1).into())
         .heartbeat(work.heartbeat.interval(queue.config()))
+        .max_lease_time(work.heartbeat.longest())
         .until_empty(work.until_empty)
         .limit(work.limit)
 }
@@ -160,8 +162,25 @@ async fn handle(
     trouble: Trouble,
     stop: Stop,
 ) -> Handled {
-    match exec.run(&delivery).await {
+    let cut = AtomicBool::new(false);
+    let over = async {
+        // A command whose lease has passed on may still be of use to somebody.
+        if delivery.lease_lost().await != Lost::MaxLeaseTime {
+            std::future::pending::<()>().await;
+        }
+        cut.store(true, Ordering::Relaxed);
+    };
+    match exec.run(&delivery, over).await {
         Ended::Success => Handled::Ack,
+        Ended::Failure(reason) if cut.load(Ordering::Relaxed) => {
+            let message_id = delivery.message_id();
+            tracing::warn!(
+                reason,
+                message_id,
+                "a command was ended when its lease was over, which leaves its message to others"
+            );
+            Handled::Leave
+        }
         Ended::Failure(reason) => match retry_delay {
             Some(delay) => {
                 let message_id = delivery.message_id();

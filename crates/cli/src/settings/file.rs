@@ -48,6 +48,8 @@ pub(crate) struct File {
     pub(super) max_deliveries: Option<u32>,
     #[serde(deserialize_with = "positive_duration")]
     pub(super) heartbeat: Option<Duration>,
+    #[serde(deserialize_with = "positive_duration")]
+    pub(super) max_lease_time: Option<Duration>,
     #[serde(deserialize_with = "count::<_, _, 1, 1024>")]
     pub(crate) concurrency: Option<u16>,
 

@@ -101,6 +101,14 @@ pub(crate) struct Heartbeat {
     /// [default: a third of it]
     #[arg(id = "heartbeat", long = "heartbeat", value_name = "SECONDS", env = "LEASELINE_HEARTBEAT", value_parser = positive_seconds)]
     interval: Option<Duration>,
+
+    /// The longest time for which a lease is kept, from its claim; at least the visibility timeout
+    /// [default: as long as its command runs]
+    ///
+    /// A command that still runs then is asked to end by SIGTERM. If it ends with 0 its message is
+    /// acknowledged, unless it has passed on; otherwise the message comes back by its lease.
+    #[arg(id = "max_lease_time", long = "max-lease-time", value_name = "SECONDS", env = "LEASELINE_MAX_LEASE_TIME", value_parser = positive_seconds)]
+    longest: Option<Duration>,
 }
 
 impl Heartbeat {
@@ -112,7 +120,8 @@ impl Heartbeat {
         given: &Given<'_>,
     ) -> Result<(), Failure> {
         take(&mut self.interval, &file.heartbeat);
-        if self.interval.is_none() || !leasing.has_none() {
+        take(&mut self.longest, &file.max_lease_time);
+        if !leasing.has_none() {
             return Ok(());
         }
         let no_lease = given.source("no_lease", file.no_lease.is_some());
@@ -121,8 +130,18 @@ impl Heartbeat {
                 "a heartbeat renews leases, and no_lease says that there are none; give one of them",
             ));
         }
-        self.interval = None;
+        if given.source("max_lease_time", file.max_lease_time.is_some()) >= no_lease {
+            return Err(Failure::usage(
+                "max_lease_time limits leases, and no_lease says that there are none; give one of them",
+            ));
+        }
+        (self.interval, self.longest) = (None, None);
         Ok(())
+    }
+
+    /// The longest time for which a lease is kept.
+    pub(crate) fn longest(&self) -> Option<Duration> {
+        self.longest
     }
 
     /// The interval, or a third of the visibility timeout. `None` without leases.

@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::stage::{finish, leaseline};
 
 /// Every setting with a value that it cannot have, and a command that has the flag.
-const BAD: [(&str, &str, &str); 25] = [
+const BAD: [(&str, &str, &str); 26] = [
     ("engine", "'steam'", "stats"),
     ("key_separator", "1", "stats"),
     ("dead_letter_queue", "['d']", "stats"),
@@ -22,6 +22,7 @@ const BAD: [(&str, &str, &str); 25] = [
     ("no_lease", "3", "claim"),
     ("max_deliveries", "-1", "claim"),
     ("heartbeat", "0.0", "work"),
+    ("max_lease_time", "0", "work"),
     ("concurrency", "1025", "work"),
     ("max_completed_length", "-1", "ack"),
     ("max_failed_length", "0.5", "fail"),

@@ -190,8 +190,7 @@ fn settings_of_settling_take_effect() {
 fn who_takes_leases_away_overrules_what_counts_less() {
     let stage = Stage::new("native");
     let timeout = ("LEASELINE_VISIBILITY_TIMEOUT", "5");
-    let leased =
-        "visibility_timeout = 9\nmax_deliveries = 3\ndead_letter_queue = 'd'\nheartbeat = 2";
+    let leased = "visibility_timeout = 9\nmax_deliveries = 3\ndead_letter_queue = 'd'\nheartbeat = 2\nmax_lease_time = 99";
     for (file, variables, flags, has_lease) in [
         (leased, &[][..], &["--no-lease"][..], false),
         (leased, &[("LEASELINE_NO_LEASE", "true")], &[], false),
@@ -249,6 +248,12 @@ fn who_takes_leases_away_overrules_what_counts_less() {
             &[],
             &["--heartbeat", "1"],
             "a heartbeat renews leases",
+        ),
+        (
+            "no_lease = true\nmax_lease_time = 999",
+            &[],
+            &[],
+            "max_lease_time limits leases",
         ),
         (
             "no_lease = true\nheartbeat = 1",

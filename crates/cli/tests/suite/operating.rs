@@ -12,10 +12,15 @@ engines! {
         let claimed = stage.claim();
         stage.run(["fail", "--max-failed-length", "9", "--lease", &claimed.to_string()]).ok();
         let _: u8 = stage.redis(&[b"RPUSH", b"jobs::dlq", b"x", b"y"]);
-        let expected = json!({ "queue": "jobs", "pending": 1, "processing": 1, "delayed": 0, "overdue": 0, "oldest_overdue_ms": null, "completed": 1, "failed": 1, "dlq": 2, "oldest_pending_ms": null });
-        assert_eq!(stage.run(["stats", "--json"]).ok().objects(), [expected]);
+        let told = stage.run(["stats", "--json"]).ok().objects().remove(0);
+        let end = &told["next_lease_end_ms"];
+        assert!(end.as_u64().is_some_and(|end| end > 0 && end <= 300_000), "{told}");
+        let expected = json!({ "queue": "jobs", "pending": 1, "processing": 1, "delayed": 0, "overdue": 0, "oldest_overdue_ms": null, "next_lease_end_ms": end, "last_lease_end_ms": end, "completed": 1, "failed": 1, "dlq": 2, "oldest_pending_ms": null });
+        assert_eq!(told, expected);
         let lines = "queue       jobs\npending     1\nprocessing  1\ndelayed     0\ncompleted   1\nfailed      1\ndlq         2\noverdue     0\n";
-        assert_eq!(stage.run(["stats"]).ok().text(), lines);
+        let shown = stage.run(["stats"]).ok();
+        let ends = shown.text().strip_prefix(lines).unwrap_or_else(|| panic!("{shown:?}"));
+        assert!(ends.starts_with("leases end  in ") && ends.ends_with(" ms the last\n"), "{shown:?}");
     }
 
     fn stats_tell_what_is_delayed_and_what_is_overdue(stage: Stage) {

@@ -161,6 +161,45 @@ fn a_heartbeat_keeps_the_lease_of_a_slow_command() {
 }
 
 #[test]
+fn a_command_is_ended_when_its_lease_has_been_kept_for_its_longest_time() {
+    let stage = Stage::new("native");
+    stage.run(["publish", "stuck"]).ok();
+    let flags = [
+        "--visibility-timeout",
+        "0.4",
+        "--heartbeat",
+        "0.1",
+        "--max-lease-time",
+        "1",
+        "--limit",
+        "1",
+        "--json",
+    ];
+    let began = Instant::now();
+    let finished = work(&stage, "sleep 600", &flags).ends(1);
+    assert!(began.elapsed() >= Duration::from_secs(1), "ended too early");
+    assert_eq!(finished.objects()[0]["unsettled"], 1);
+    assert!(
+        finished.stderr.contains("its lease was over"),
+        "{finished:?}"
+    );
+    // One that ends well when it is asked to is acknowledged.
+    let finished = work(
+        &stage,
+        "trap 'exit 0' TERM; while :; do sleep 0.05; done",
+        &flags,
+    )
+    .ok();
+    assert_eq!(finished.objects()[0]["acked"], 1);
+    let flags = ["--visibility-timeout", "9", "--max-lease-time", "8"];
+    let short = work(&stage, "true", &flags).ends(2);
+    assert!(
+        short.stderr.contains("below the visibility timeout"),
+        "{short:?}"
+    );
+}
+
+#[test]
 fn a_poison_message_is_dead_lettered() {
     let stage = Stage::new("native");
     stage.run(["publish", "poison"]).ok();

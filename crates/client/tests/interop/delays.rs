@@ -67,6 +67,7 @@ pub(crate) async fn we_release_what_they_hold(stage: Stage) {
         stored: stage.list("processing").await.remove(0),
         token: Some(stage.token().await),
         deadline_ms: None,
+        not_after_ms: None,
     };
     release(&ours, &lease, HOUR_MS).await;
     let token = lease.token.as_deref().expect("a token");

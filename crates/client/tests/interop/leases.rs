@@ -89,6 +89,7 @@ pub(crate) async fn either_settles_a_claim_of_the_other(stage: Stage) {
         stored: stage.list("processing").await.remove(0),
         token: Some(stage.token().await),
         deadline_ms: None,
+        not_after_ms: None,
     };
     let request = SettleRequest {
         lease,
@@ -118,6 +119,7 @@ pub(crate) async fn either_renews_a_lease_of_the_other(stage: Stage) {
         stored: stage.list("processing").await.remove(0),
         token: Some(stage.token().await),
         deadline_ms: None,
+        not_after_ms: None,
     };
     let renewed = ours.renew(vec![lease.clone()]).await;
     assert!(

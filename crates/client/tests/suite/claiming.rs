@@ -1,7 +1,8 @@
+use std::task::Poll;
 use std::time::Duration;
 
 use leaseline::capability::{PipelineReply, Redis, RedisError, Reply, Value};
-use leaseline::message::{RenewOutcome, SettleOutcome};
+use leaseline::message::{Delivery, RenewOutcome, SettleOutcome};
 use leaseline::{Connection, Engine, ErrorKind, Queue};
 
 use crate::suite;
@@ -38,7 +39,103 @@ impl Redis for Narrow {
     }
 }
 
+/// A connection whose commands suspend before and after they run.
+#[derive(Clone)]
+struct Slow(Connection);
+
+impl Redis for Slow {
+    async fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> Reply {
+        tokio::task::yield_now().await;
+        let reply = self.0.execute(argv, timeout_ms).await;
+        tokio::task::yield_now().await;
+        reply
+    }
+
+    async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
+        tokio::task::yield_now().await;
+        let replies = self.0.pipeline(commands, timeout_ms).await;
+        tokio::task::yield_now().await;
+        replies
+    }
+}
+
+/// What the call gave before it was dropped, after at most so many polls.
+async fn cut<T>(call: impl Future<Output = T>, polls: usize) -> Option<T> {
+    let mut call = Box::pin(call);
+    for _ in 0..polls {
+        let polled = std::future::poll_fn(|context| Poll::Ready(call.as_mut().poll(context))).await;
+        if let Poll::Ready(answer) = polled {
+            return Some(answer);
+        }
+        tokio::task::yield_now().await;
+    }
+    None
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// What the next claim gets, far sooner than a lease of 300 s would end.
+async fn soon(queue: &Queue) -> Vec<Delivery> {
+    let claimed = tokio::time::timeout(Duration::from_secs(60), queue.claim(1, HOUR)).await;
+    claimed.expect("a claimed message was forgotten").unwrap()
+}
+
 suite! {
+    async fn a_claim_that_is_dropped_at_any_point_keeps_its_message_for_the_next(world: World) {
+        for leases in [true, false] {
+            let slow = Connection::new(Slow(world.connection.clone()));
+            let queue = Queue::builder("q").connection(slow).engine(world.engine).configure(|config| {
+                if !leases {
+                    without_leases(config);
+                }
+            }).open().await.unwrap();
+            let mut finished = 0;
+            // At every one of the first points, then further and further in.
+            let points = (0..30).chain((5..19).map(|power| 1 << power));
+            for (polls, wait) in points.flat_map(|polls| [(polls, Duration::ZERO), (polls, HOUR)]) {
+                let context = format!("leases {leases}, wait {wait:?}, dropped after {polls} polls");
+                publish(&queue, &["a"]).await;
+                let mut claimed = match cut(queue.claim(1, wait), polls).await {
+                    Some(claimed) => {
+                        finished += 1;
+                        claimed.unwrap()
+                    }
+                    None => Vec::new(),
+                };
+                if claimed.is_empty() {
+                    // Far sooner than the lease of 300 s would end.
+                    claimed = soon(&queue).await;
+                }
+                assert_eq!(payloads(&claimed), ["a"], "{context}");
+                assert_eq!(claimed[0].delivery_count, u64::from(leases), "{context}: claimed again");
+                assert_eq!(ack(&queue, &claimed[0]).await, SettleOutcome::Done, "{context}");
+                assert!(claim(&queue, 1).await.is_empty(), "{context}");
+            }
+            assert!(finished > 1, "no call ended before it was dropped");
+            world.redis(&["FLUSHALL"]).await;
+        }
+    }
+
+    async fn a_sleeping_claim_that_is_dropped_when_it_is_woken_keeps_its_message(world: World) {
+        let queue = world.queue(|_| ()).await;
+        for polls in 0..40 {
+            let mut call = Box::pin(queue.claim(1, HOUR));
+            // It finds nothing and sleeps.
+            tokio::select! {
+                biased;
+                claimed = &mut call => panic!("{claimed:?}"),
+                () = tokio::time::sleep(Duration::from_millis(20)) => {}
+            }
+            publish(&queue, &["a"]).await;
+            let claimed = match cut(call, polls).await {
+                Some(claimed) => claimed.unwrap(),
+                None => soon(&queue).await,
+            };
+            assert_eq!(payloads(&claimed), ["a"], "dropped after {polls} polls");
+            assert_eq!(ack(&queue, &claimed[0]).await, SettleOutcome::Done);
+        }
+    }
+
     async fn messages_come_in_order_each_with_a_larger_token(world: World) {
         let queue = world.queue(|_| ()).await;
         publish(&queue, &["a", "b", "c"]).await;

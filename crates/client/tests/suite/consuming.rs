@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use leaseline::capability::Redis;
 use leaseline::config::Log;
 use leaseline::message::SettleOutcome;
-use leaseline::{Engine, ErrorKind, Handled};
+use leaseline::{Engine, ErrorKind, Handled, Lost};
 use tokio::sync::Notify;
 
 use crate::suite;
@@ -177,6 +178,82 @@ suite! {
         assert_eq!((progress.acked, progress.failed, progress.stale), (1, 0, 0));
     }
 
+    async fn heartbeats_hold_a_lease_no_longer_than_its_longest_time(world: World) {
+        let queue = world.queue(|config| config.visibility_timeout_ms = Some(600)).await;
+        publish(&queue, &["slow"]).await;
+        let rival = queue.clone();
+        let longest = Duration::from_millis(1_500);
+        let consumer = queue.consumer().heartbeat(Some(Duration::from_millis(100))).max_lease_time(Some(longest));
+        let (claimed_ms, told) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(None)));
+        let progress = consumer.until_empty(true).limit(Some(1)).run({
+            let (claimed_ms, told) = (Arc::clone(&claimed_ms), Arc::clone(&told));
+            move |delivery| {
+                let (rival, told) = (rival.clone(), Arc::clone(&told));
+                claimed_ms.store(delivery.lease().deadline_ms.unwrap() - 600, Ordering::SeqCst);
+                async move {
+                    assert_eq!(delivery.lease_lost().await, Lost::MaxLeaseTime);
+                    // It is over at once, not a visibility timeout later.
+                    let taken = rival.claim(1, Duration::from_secs(60)).await.unwrap();
+                    *told.lock().unwrap() = Some((token(&taken[0]), taken[0].lease.deadline_ms.unwrap() - 600));
+                    Ok::<(), String>(())
+                }
+            }
+        }).await.unwrap();
+        assert_eq!((progress.acked, progress.stale), (0, 1), "the lease had passed on");
+        let (token, taken_ms) = told.lock().unwrap().expect("the handler was told");
+        let held = taken_ms - claimed_ms.load(Ordering::SeqCst);
+        assert_eq!(token, 2);
+        assert!(held >= 1_500, "renewed for {held} ms only: the lease of 600 ms was not kept");
+    }
+
+    async fn no_renewal_reaches_beyond_the_longest_time(world: World) {
+        let queue = world.queue(|config| config.visibility_timeout_ms = Some(60_000)).await;
+        publish(&queue, &["slow"]).await;
+        let consumer = queue.consumer().heartbeat(Some(Duration::from_millis(20)));
+        let spy = Arc::new(world.connection.clone());
+        let progress = consumer.max_lease_time(Some(Duration::from_millis(60_100))).until_empty(true).run(move |delivery| {
+            let spy = Arc::clone(&spy);
+            async move {
+                let claimed_until = delivery.lease().deadline_ms.unwrap();
+                // Ten and more heartbeats, of which each would reach further.
+                for _ in 0..20 {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    let argv: [&[u8]; 3] = [b"ZSCORE", b"q::processing:lease_deadlines", &delivery.lease().stored];
+                    let until: f64 = text(spy.execute(&argv, 5_000).await.unwrap().remove(0)).parse().unwrap();
+                    if until > (claimed_until + 100) as f64 {
+                        return Err("renewed beyond the limit");
+                    }
+                    if until == (claimed_until + 100) as f64 {
+                        return Ok(());
+                    }
+                }
+                Err("never renewed up to the limit")
+            }
+        }).await.unwrap();
+        assert_eq!((progress.acked, progress.failed), (1, 0));
+    }
+
+    async fn a_handler_is_told_that_its_lease_has_passed_on(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a"]).await;
+        let (rival, spy) = (queue.clone(), Arc::new(world));
+        let progress = queue.consumer().heartbeat(Some(Duration::from_millis(20))).limit(Some(1)).run(move |delivery| {
+            let (rival, spy) = (rival.clone(), Arc::clone(&spy));
+            async move {
+                loop {
+                    // A heartbeat may come in between and renew it.
+                    spy.expire_leases().await;
+                    if !claim(&rival, 1).await.is_empty() {
+                        break;
+                    }
+                }
+                assert_eq!(delivery.lease_lost().await, Lost::NotRenewed);
+                Ok::<(), String>(())
+            }
+        }).await.unwrap();
+        assert_eq!((progress.acked, progress.stale), (0, 1));
+    }
+
     async fn settings_that_cannot_work_are_refused(world: World) {
         let queue = world.queue(|config| config.visibility_timeout_ms = Some(1_000)).await;
         let handler = |_| async { Ok::<(), String>(()) };
@@ -184,6 +261,11 @@ suite! {
             (queue.consumer().concurrency(0), "concurrency"),
             (queue.consumer().heartbeat(Some(Duration::from_millis(500))), "half"),
             (queue.consumer().heartbeat(Some(Duration::ZERO)), "half"),
+            (queue.consumer().max_lease_time(Some(Duration::from_secs(9))), "set a heartbeat"),
+            (
+                queue.consumer().heartbeat(Some(Duration::from_millis(100))).max_lease_time(Some(Duration::from_millis(999))),
+                "below the visibility timeout",
+            ),
             (world.queue(without_leases).await.consumer().heartbeat(Some(Duration::from_secs(1))), "leases"),
         ] {
             let error = consumer.until_empty(true).run(handler).await.unwrap_err();

@@ -39,7 +39,7 @@ suite! {
         assert!(world.now_ms().await >= began + 300, "nobody gets it earlier");
         assert_eq!((payload(&delivery), delivery.delivery_count), ("later", 1));
         assert_eq!(ack(&queue, &delivery).await, SettleOutcome::Done);
-        assert_eq!(queue.stats().await.unwrap(), Stats { processing: 1, ..Stats::default() });
+        assert_eq!(counts(&queue).await, Stats { processing: 1, ..Stats::default() });
     }
 
     async fn messages_for_later_are_neither_pending_nor_in_work(world: World) {
@@ -119,8 +119,12 @@ suite! {
         publish(&queue, &["1", "2", "3", "4"]).await;
         let claimed = claim(&queue, 3).await;
         release(&queue, &claimed[1], HOUR_MS).await;
-        let expected = Stats { pending: 1, processing: 2, delayed: 1, ..Stats::default() };
-        assert_eq!(queue.stats().await.unwrap(), expected);
+        let told = queue.stats().await.unwrap();
+        let ends = (told.next_lease_end_ms, told.last_lease_end_ms);
+        // Claimed by one call, and both within the visibility timeout; the delay is longer.
+        assert!(ends.0.is_some_and(|end| end <= 300_000) && ends.0 == ends.1, "{told:?}");
+        let expected = Stats { pending: 1, processing: 2, delayed: 1, next_lease_end_ms: ends.0, last_lease_end_ms: ends.1, ..Stats::default() };
+        assert_eq!(told, expected);
 
         // A lease that runs out is told, with its age, until a claim meets it.
         let hasty = world.queue(|config| config.visibility_timeout_ms = Some(1)).await;
@@ -135,10 +139,18 @@ suite! {
         assert!(age <= world.now_ms().await - short.lease.deadline_ms.unwrap());
         assert_eq!(
             overdue,
-            Stats { processing: 3, delayed: 1, overdue: 1, oldest_overdue_ms: Some(age), ..Stats::default() }
+            Stats {
+                processing: 3,
+                delayed: 1,
+                overdue: 1,
+                oldest_overdue_ms: Some(age),
+                next_lease_end_ms: overdue.next_lease_end_ms,
+                last_lease_end_ms: overdue.last_lease_end_ms,
+                ..Stats::default()
+            }
         );
         assert_eq!(payload(&claim_one(&queue).await), "4");
-        assert_eq!(queue.stats().await.unwrap(), Stats { processing: 3, delayed: 1, ..Stats::default() });
+        assert_eq!(counts(&queue).await, Stats { processing: 3, delayed: 1, ..Stats::default() });
     }
 
     async fn a_batch_is_released_one_by_one(world: World) {

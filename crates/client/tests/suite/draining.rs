@@ -129,6 +129,39 @@ suite! {
         assert_eq!(world.list("q::pending").await.len(), 1);
     }
 
+    async fn handlers_a_signal_and_others_may_drain_at_once(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a", "b", "c", "d"]).await;
+        let mut signals = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::user_defined1()).unwrap();
+        let signalled = tokio::spawn({
+            let queue = queue.clone();
+            async move {
+                signals.recv().await;
+                queue.drain(Duration::from_secs(60)).await
+            }
+        });
+        let draining = queue.clone();
+        let progress = queue.consumer().concurrency(4).heartbeat(Some(Duration::from_millis(20))).run(move |_| {
+            let queue = draining.clone();
+            async move {
+                let pid = std::process::id().to_string();
+                let sent = tokio::process::Command::new("kill").args(["-USR1", &pid]).status().await;
+                assert!(sent.unwrap().success());
+                let (one, other) = tokio::join!(queue.drain(Duration::from_secs(60)), queue.drain(Duration::from_secs(60)));
+                // It does not even keep the events from being taken.
+                queue.take_events().await;
+                match (one, other) {
+                    (Ok(true), Ok(true)) => Ok(()),
+                    other => Err(format!("{other:?}")),
+                }
+            }
+        });
+        let progress = tokio::time::timeout(Duration::from_secs(120), progress).await.expect("a deadlock").unwrap();
+        // The signal of another test in this process may come first, and then no handler runs.
+        assert_eq!(progress.failed, 0);
+        assert_eq!(signalled.await.unwrap(), Ok(true));
+    }
+
     async fn an_observer_may_drain(world: World) {
         let queue = world.queue(|_| ()).await;
         publish(&queue, &["a", "b"]).await;

@@ -224,6 +224,35 @@ suite! {
         }
     }
 
+    async fn a_claim_whose_replies_are_lost_and_whose_caller_goes_is_replayed_by_the_next(world: World) {
+        for polls in 0..8 {
+            let lossy = Lossy { count: 2, ..Lossy::new(&world, Loss::Reply) };
+            let queue = lossy_queue(&world, &lossy, |_| ()).await;
+            publish(&queue, &["a"]).await;
+            lossy.arm(0);
+            let mut call = Box::pin(queue.claim(1, Duration::ZERO));
+            // Its task starts at the first poll at the latest.
+            for _ in 0..=polls {
+                let polled = std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context))).await;
+                if polled.is_ready() {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+            drop(call);
+            let claimed = loop {
+                // While the dropped call runs nothing is pending, and its message is not here yet.
+                match queue.claim(1, Duration::from_secs(60)).await {
+                    Ok(claimed) => break claimed,
+                    Err(error) => assert_eq!(error.kind, ErrorKind::OutcomeUnknown),
+                }
+            };
+            assert_eq!((payloads(&claimed), token(&claimed[0])), (vec!["a"], 1), "after {polls} polls");
+            assert_eq!(ack(&queue, &claimed[0]).await, SettleOutcome::Done);
+            world.redis(&["FLUSHALL"]).await;
+        }
+    }
+
     async fn a_claim_is_not_replayed_once_its_lease_has_passed_on(world: World) {
         let lossy = Lossy { count: 2, ..Lossy::new(&world, Loss::Reply) };
         let queue = lossy_queue(&world, &lossy, |_| ()).await;

@@ -76,6 +76,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                     event.message_id.clone_from(&delivery.message_id);
                     event.lease_token_hash = delivery.lease.token.as_deref().map(token::hash);
                     event.error = delivery.payload.clone().err();
+                    event.delivery_count = Some(delivery.delivery_count);
                     event.replayed = delivery.replayed;
                     self.emit(event);
                 }
@@ -336,6 +337,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 stored: claimed.stored,
                 token: claimed.token,
                 deadline_ms: claimed.deadline_ms,
+                not_after_ms: None,
             },
             delivery_count: claimed.delivery_count,
             replayed: claimed.replayed,

@@ -13,7 +13,7 @@ use crate::token;
 
 impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     /// Moves the deadlines of leases to now plus the visibility timeout. Renewing twice is
-    /// renewing once, so a lost reply is harmless.
+    /// renewing once, so a lost reply is harmless. [`Lease::not_after_ms`] limits it.
     pub async fn renew(&mut self, leases: &[Lease]) -> Vec<Result<RenewOutcome, Error>> {
         let mut outcomes: Vec<Result<RenewOutcome, Error>> = Vec::new();
         let mut positions = Vec::new();
@@ -71,6 +71,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             .key("lease_tokens", self.keys.lease_tokens.as_bytes())
             .arg("stored", lease.stored.as_slice())
             .arg("token", token.as_bytes())
-            .number("lease_ms", lease_ms))
+            .number("lease_ms", lease_ms)
+            .number("not_after", lease.not_after_ms.unwrap_or(0)))
     }
 }

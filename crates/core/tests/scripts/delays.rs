@@ -54,6 +54,8 @@ fn it_is_claimed_when_it_is_due_and_not_a_millisecond_earlier() {
         stats(&mut world),
         Stats {
             processing: 1,
+            next_lease_end_ms: Some(300_000),
+            last_lease_end_ms: Some(300_000),
             ..Stats::default()
         }
     );

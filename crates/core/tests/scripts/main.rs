@@ -5,6 +5,7 @@ mod claims;
 mod contract;
 mod delays;
 mod faults;
+mod leases;
 mod random;
 mod without_leases;
 mod world;

@@ -35,6 +35,7 @@ pub(crate) fn lease(lease: &Lease) -> types::LeaseParam<'_> {
         stored: &lease.stored,
         token: lease.token.as_deref(),
         deadline_ms: lease.deadline_ms,
+        not_after_ms: lease.not_after_ms,
     }
 }
 
@@ -43,6 +44,7 @@ pub(crate) fn delivery(delivery: types::Delivery) -> Delivery {
         stored,
         token,
         deadline_ms,
+        not_after_ms,
     } = delivery.lease;
     Delivery {
         message_id: delivery.message_id,
@@ -51,6 +53,7 @@ pub(crate) fn delivery(delivery: types::Delivery) -> Delivery {
             stored,
             token,
             deadline_ms,
+            not_after_ms,
         },
         delivery_count: delivery.delivery_count,
         replayed: delivery.replayed,
@@ -102,6 +105,8 @@ pub(crate) fn stats(stats: types::Stats) -> Stats {
         delayed: stats.delayed,
         overdue: stats.overdue,
         oldest_overdue_ms: stats.oldest_overdue_ms,
+        next_lease_end_ms: stats.next_lease_end_ms,
+        last_lease_end_ms: stats.last_lease_end_ms,
         completed: stats.completed,
         failed: stats.failed,
         dead_letters: stats.dead_letters,
