@@ -33,7 +33,11 @@ fn a_lease_is_over_at_its_deadline_and_not_a_millisecond_earlier() {
     world.pass(679);
     assert_eq!(world.claim(2), Ok(0));
     world.pass(1);
-    assert_eq!(world.claim(2), Ok(1), "the other one has ten milliseconds left");
+    assert_eq!(
+        world.claim(2),
+        Ok(1),
+        "the other one has ten milliseconds left"
+    );
     assert_eq!(payloads(&world), ["a", "b", "a"]);
 }
 
@@ -120,7 +124,11 @@ fn a_lease_and_a_deduplication_key_end_apart() {
     world.pass(300_000);
     assert_eq!(world.claim(1), Ok(1));
     let again = |world: &mut World| world.publish_keyed("again", "k");
-    assert_eq!(again(&mut world), Ok(PublishOutcome::Duplicate), "a reclaim ends no window");
+    assert_eq!(
+        again(&mut world),
+        Ok(PublishOutcome::Duplicate),
+        "a reclaim ends no window"
+    );
     world.pass(700_001);
     assert_eq!(again(&mut world), Ok(PublishOutcome::Published));
     assert_eq!(now(world.queue.stats()).unwrap().pending, 1);

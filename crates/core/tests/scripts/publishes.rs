@@ -57,7 +57,10 @@ fn a_publish_that_waits_looks_more_and_more_seldom() {
         let mut base = 10;
         for (at, pause) in pauses[..pauses.len() - 1].iter().enumerate() {
             let around = base * 80 / 100..=base * 120 / 100;
-            assert!(around.contains(pause), "{at} of {timeout}: {pause} is not about {base}");
+            assert!(
+                around.contains(pause),
+                "{at} of {timeout}: {pause} is not about {base}"
+            );
             base = (base * 2).min(longest);
         }
         assert_eq!(base, longest, "{timeout}");
@@ -74,7 +77,11 @@ fn a_key_is_forgotten_when_its_window_is_over() {
     world.pass(1_500);
     assert_eq!(world.publish_keyed("a", "k"), Ok(Duplicate));
     world.pass(499);
-    assert_eq!(world.publish_keyed("a", "k"), Ok(Duplicate), "a duplicate begins no new window");
+    assert_eq!(
+        world.publish_keyed("a", "k"),
+        Ok(Duplicate),
+        "a duplicate begins no new window"
+    );
     world.pass(2);
     assert_eq!(world.publish_keyed("a", "k"), Ok(Published));
     assert_eq!(world.list("pending"), ["a", "a"]);

@@ -5,6 +5,7 @@ use std::future::{Future, ready};
 use std::sync::{Arc, Mutex};
 
 use leaseline_core::capability::{Clock, PipelineReply, Redis, RedisError, Reply, ServerError};
+use leaseline_core::config::OverloadPolicy;
 use leaseline_core::message::{Outgoing, PublishOutcome};
 use leaseline_core::{Config, Error, ErrorKind, Queue, Retry};
 use leaseline_redis_model::Profile;
@@ -18,6 +19,7 @@ struct Failing {
     failures: Arc<Mutex<VecDeque<RedisError>>>,
     /// Commands so far.
     asked: Arc<Mutex<usize>>,
+    clock: Sleeping,
 }
 
 impl Redis for Failing {
@@ -59,13 +61,23 @@ type FailingQueue = Queue<Failing, Sleeping, Still>;
 
 /// A queue whose next commands fail so, with the budget of the defaults.
 fn failing(failures: impl IntoIterator<Item = RedisError>) -> (FailingQueue, Failing) {
+    configured(failures, |_| ())
+}
+
+fn configured(
+    failures: impl IntoIterator<Item = RedisError>,
+    change: impl FnOnce(&mut Config),
+) -> (FailingQueue, Failing) {
+    let mut config = Config::new("q");
+    change(&mut config);
     let redis = Failing {
         inner: Model::new(Profile::Redis70),
         failures: Arc::new(Mutex::new(failures.into_iter().collect())),
         asked: Arc::default(),
+        clock: Sleeping::default(),
     };
-    let (clock, entropy) = (Sleeping::default(), Still::default());
-    let queue = Queue::new(Config::new("q"), redis.clone(), clock, entropy).unwrap();
+    let (clock, entropy) = (redis.clock.clone(), Still::default());
+    let queue = Queue::new(config, redis.clone(), clock, entropy).unwrap();
     (queue, redis)
 }
 
@@ -97,22 +109,41 @@ fn failures_that_pass_are_tried_again_and_others_are_not() {
         server("ERR max number of clients reached"),
     ] {
         let (mut queue, redis) = failing(vec![failure.clone(); 3]);
-        assert_eq!(publish(&mut queue), Ok(PublishOutcome::Published), "{failure:?}");
+        assert_eq!(
+            publish(&mut queue),
+            Ok(PublishOutcome::Published),
+            "{failure:?}"
+        );
         assert!(redis.failures.lock().unwrap().is_empty(), "{failure:?}");
     }
     for (failure, kind) in [
-        (server("WRONGPASS invalid username-password pair"), ErrorKind::Server),
+        (
+            server("WRONGPASS invalid username-password pair"),
+            ErrorKind::Server,
+        ),
         (server("NOAUTH Authentication required."), ErrorKind::Server),
-        (server("NOPERM this user has no permissions"), ErrorKind::Server),
-        (server("WRONGTYPE Operation against a key"), ErrorKind::Server),
+        (
+            server("NOPERM this user has no permissions"),
+            ErrorKind::Server,
+        ),
+        (
+            server("WRONGTYPE Operation against a key"),
+            ErrorKind::Server,
+        ),
         (server("OOM command not allowed"), ErrorKind::Server),
         (server("MOVED 3999 127.0.0.1:6381"), ErrorKind::Server),
         (server("ASK 3999 127.0.0.1:6381"), ErrorKind::Server),
-        (server("CROSSSLOT Keys in request don't hash to the same slot"), ErrorKind::Server),
+        (
+            server("CROSSSLOT Keys in request don't hash to the same slot"),
+            ErrorKind::Server,
+        ),
         (server("EXECABORT Transaction discarded"), ErrorKind::Server),
         (server("ERR anything else"), ErrorKind::Server),
         (RedisError::Denied("by the host".into()), ErrorKind::Denied),
-        (RedisError::UnsupportedReply("a map".into()), ErrorKind::Protocol),
+        (
+            RedisError::UnsupportedReply("a map".into()),
+            ErrorKind::Protocol,
+        ),
     ] {
         let (mut queue, redis) = failing([failure.clone()]);
         assert_eq!(publish(&mut queue).unwrap_err().kind, kind, "{failure:?}");
@@ -124,15 +155,24 @@ fn failures_that_pass_are_tried_again_and_others_are_not() {
 fn a_call_ends_when_its_budget_is_spent_and_says_how_often_it_was_tried() {
     let (mut queue, redis) = failing(vec![RedisError::Timeout; 1_000]);
     let error = publish(&mut queue).unwrap_err();
-    assert_eq!((error.kind, error.retry), (ErrorKind::OutcomeUnknown, Retry::Unknown));
+    assert_eq!(
+        (error.kind, error.retry),
+        (ErrorKind::OutcomeUnknown, Retry::Unknown)
+    );
     let asked = *redis.asked.lock().unwrap();
-    assert!(error.message.contains(&format!("in {asked} attempts")), "{error}");
+    assert!(
+        error.message.contains(&format!("in {asked} attempts")),
+        "{error}"
+    );
     // Nine pauses up to the longest, then one each five seconds until the two minutes are over.
     assert!((30..=36).contains(&asked), "{asked}");
 
     let (mut queue, redis) = failing(vec![RedisError::NotSent("down".into()); 1_000]);
     let error = publish(&mut queue).unwrap_err();
-    assert_eq!((error.kind, error.retry), (ErrorKind::Unavailable, Retry::Yes));
+    assert_eq!(
+        (error.kind, error.retry),
+        (ErrorKind::Unavailable, Retry::Yes)
+    );
     assert!(*redis.asked.lock().unwrap() > 10);
 }
 
@@ -147,10 +187,34 @@ fn a_claim_takes_nothing_new_after_its_time() {
     let error = now(queue.claim(1, 1_000)).unwrap_err();
     assert_eq!(error.kind, ErrorKind::OutcomeUnknown);
     assert!(redis.failures.lock().unwrap().is_empty());
-    assert_eq!(now(queue.stats()).unwrap().pending, 1, "nobody would hold it");
+    assert_eq!(
+        now(queue.stats()).unwrap().pending,
+        1,
+        "nobody would hold it"
+    );
     // With no more failures the same wait gets it.
     redis.failures.lock().unwrap().push_back(lost);
     assert_eq!(now(queue.claim(1, 1_000)).unwrap().len(), 1);
+}
+
+#[test]
+fn failures_do_not_lengthen_the_wait_for_room() {
+    let (mut queue, redis) = configured([], |config| {
+        config.max_pending_length = Some(1);
+        config.overload_policy = OverloadPolicy::Block;
+        config.overload_block_timeout_ms = 2_000;
+    });
+    publish(&mut queue).unwrap();
+    let failures = vec![RedisError::NotSent("down".into()); 5];
+    redis.failures.lock().unwrap().extend(failures);
+    let message = Outgoing {
+        payload: "b".into(),
+        ..Outgoing::default()
+    };
+    let reply = now(queue.publish(&[message])).remove(0);
+    assert_eq!(reply.outcome.unwrap_err().kind, ErrorKind::Backpressure);
+    assert!(redis.failures.lock().unwrap().is_empty());
+    assert_eq!(redis.clock.now_ms(), 2_000);
 }
 
 #[test]
