@@ -40,11 +40,12 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
         .flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
-/// A test as nextest lists it: a package, a test binary unless it is of the library or the program,
-/// and a path.
+/// A test as nextest lists it: a package, a test binary or program unless it is of the library, and a
+/// path.
 #[derive(Clone, Copy)]
 struct Named<'a> {
     package: &'a str,
+    /// `bin/` and its name for a program.
     binary: Option<&'a str>,
     path: &'a str,
 }
@@ -119,12 +120,12 @@ fn sources(named: Named<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for directory in directories.filter(is_it) {
         match named.binary {
-            None => collect(&directory.join("src"), &mut found),
-            Some(binary) => {
+            Some(binary) if !binary.starts_with("bin/") => {
                 let tests = directory.join("tests");
                 collect(&tests.join(binary), &mut found);
                 found.extend(fs::read_to_string(tests.join(format!("{binary}.rs"))));
             }
+            _ => collect(&directory.join("src"), &mut found),
         }
     }
     found

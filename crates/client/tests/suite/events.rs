@@ -175,7 +175,7 @@ suite! {
     }
 
     async fn a_claim_that_gives_up_is_told_with_its_id(world: World) {
-        let lossy = Lossy { count: 2, ..Lossy::new(&world, Loss::Send) };
+        let lossy = Lossy::new(&world, Loss::Send).lasting(2);
         let queue = lossy_queue(&world, &lossy, |_| ()).await;
         queue.take_events().await;
         lossy.arm(0);
@@ -193,7 +193,7 @@ suite! {
 
     /// And every reclaim and dead letter of the lost claim once more, marked.
     async fn a_recovered_claim_tells_its_id_and_what_it_had_done(world: World) {
-        let lossy = Lossy { count: 2, ..Lossy::new(&world, Loss::Reply) };
+        let lossy = Lossy::new(&world, Loss::Reply).lasting(2);
         let queue = lossy_queue(&world, &lossy, |config| config.max_delivery_count = Some(1)).await;
         publish(&queue, &["poison", "good"]).await;
         claim_one(&queue).await;
@@ -341,7 +341,7 @@ suite! {
     }
 
     async fn a_drain_that_leaves_a_claim_open_is_told_and_can_be_repeated(world: World) {
-        let lossy = Lossy { count: 1_000, ..Lossy::new(&world, Loss::Reply) };
+        let lossy = Lossy::new(&world, Loss::Reply).lasting(1_000);
         let queue = lossy_queue(&world, &lossy, without_leases).await;
         publish(&queue, &["a"]).await;
         lossy.arm(0);

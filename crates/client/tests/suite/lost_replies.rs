@@ -32,7 +32,7 @@ pub(crate) struct Lossy {
     /// Commands until the loss begins.
     before: Arc<AtomicI64>,
     /// Commands that are lost.
-    pub(crate) count: i64,
+    count: i64,
 }
 
 impl Lossy {
@@ -44,6 +44,11 @@ impl Lossy {
             before,
             count: 1,
         }
+    }
+
+    /// Loses this many commands in a row.
+    pub(crate) fn lasting(self, count: i64) -> Self {
+        Self { count, ..self }
     }
 
     pub(crate) fn arm(&self, before: i64) {
