@@ -29,14 +29,14 @@ engines! {
     fn what_is_wrong_with_a_queue_is_found(stage: Stage) {
         stage.run(["publish", "a", "b", "c"]).ok();
         stage.claim();
-        assert_eq!(finding(&stage, "expired leases"), None);
+        assert_eq!(finding(stage, "expired leases"), None);
         stage.expire_leases();
-        assert_eq!(finding(&stage, "expired leases").unwrap()["verdict"], "warning");
+        assert_eq!(finding(stage, "expired leases").unwrap()["verdict"], "warning");
         stage.run(["claim", "--no-lease"]).ok();
-        let stuck = finding(&stage, "messages without a lease").unwrap();
+        let stuck = finding(stage, "messages without a lease").unwrap();
         assert_eq!((&stuck["verdict"], &stuck["found"]), (&json!("warning"), &json!("1 of the newest 2 in processing")));
         let _: u8 = stage.redis(&[b"LPUSH", b"jobs::dlq", b"x"]);
-        assert_eq!(finding(&stage, "dead letters").unwrap()["found"], "1");
+        assert_eq!(finding(stage, "dead letters").unwrap()["found"], "1");
     }
 
     fn a_foreign_key_is_a_problem(stage: Stage) {
