@@ -128,7 +128,7 @@ engines! {
         let busy = Busy::with(stage, &["--json", "--drain-timeout", "0.2"]);
         signal(&busy.child, "-TERM");
         let finished = Finished::new(busy.child.wait_with_output().unwrap()).ends(1);
-        assert_eq!(finished.objects(), [json!({ "acked": 0, "failed": 0, "stale": 0, "unsettled": 1 })]);
+        assert_eq!(finished.objects(), [json!({ "acked": 0, "failed": 0, "released": 0, "stale": 0, "unsettled": 1 })]);
         assert!(finished.stderr.contains("drain timeout is over"), "{finished:?}");
         // Its message is neither lost nor failed.
         assert_eq!((stage.length("jobs::pending"), stage.length("jobs::processing")), (1, 1));
