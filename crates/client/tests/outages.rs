@@ -118,7 +118,7 @@ impl Fleet {
             worker.await.unwrap().unwrap();
         }
         assert_eq!(self.publisher.drain(Duration::from_secs(5)).await, Ok(true));
-        let ledger = self.ledger.lock().unwrap();
+        let ledger = std::mem::take(&mut *self.ledger.lock().unwrap());
         for name in published {
             assert!(ledger.contains_key(name), "{name} was never handled");
         }

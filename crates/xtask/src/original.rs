@@ -94,18 +94,22 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Whether a source has this test: a function with the attribute, one of the suite that runs
+/// Whether a source has this test: a function with the attribute, one of a suite that runs
 /// everywhere, or a case in the list of a macro.
 fn is_test(source: &str, name: &str) -> bool {
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
     lines.iter().enumerate().any(|(at, line)| {
-        let suite = format!("async fn {name}(world: World)");
+        let suites = [
+            format!("async fn {name}(world: World)"),
+            format!("fn {name}(stage: Stage)"),
+        ];
         let case = line.trim_end_matches(';') == name;
         let function = line.starts_with(&format!("fn {name}()"))
             || line.starts_with(&format!("async fn {name}()"));
         let attributes = lines[..at].iter().rev();
         let mut attributes = attributes.take_while(|line| line.starts_with('#'));
-        case || line.starts_with(&suite) || function && attributes.any(|line| line.contains("test"))
+        case || suites.iter().any(|suite| line.starts_with(suite))
+            || function && attributes.any(|line| line.contains("test"))
     })
 }
 
