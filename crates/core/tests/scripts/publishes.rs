@@ -45,8 +45,7 @@ fn pauses(timeout_ms: u64) -> Vec<u64> {
         .collect();
     let expected = [Ok(PublishOutcome::Published), Err(ErrorKind::Backpressure)];
     assert_eq!(outcomes, expected);
-    let pauses = clock.0.lock().unwrap().clone();
-    pauses
+    clock.0.lock().unwrap().clone()
 }
 
 #[test]
