@@ -338,7 +338,8 @@ impl Queue {
         self.pool.take_events().await
     }
 
-    pub(crate) fn is_drained(&self) -> bool {
+    /// Whether a drain has begun: publishes and claims are refused.
+    pub fn is_drained(&self) -> bool {
         self.pool.is_drained()
     }
 

@@ -122,19 +122,17 @@ impl Fleet {
             worker.await.unwrap().unwrap();
         }
         assert_eq!(self.publisher.drain(Duration::from_secs(5)).await, Ok(true));
-        {
-            let ledger = self.ledger.lock().unwrap();
-            for name in published {
-                assert!(ledger.contains_key(name), "{name} was never handled");
-            }
-            for (name, claims) in ledger.iter() {
-                for pair in claims.windows(2) {
-                    assert!(pair[0].token < pair[1].token, "{name}: tokens go back");
-                    assert!(
-                        pair[0].deadline_ms <= pair[1].claimed_ms,
-                        "{name}: claimed under a lease that had not expired"
-                    );
-                }
+        let ledger = std::mem::take(&mut *self.ledger.lock().unwrap());
+        for name in published {
+            assert!(ledger.contains_key(name), "{name} was never handled");
+        }
+        for (name, claims) in ledger.iter() {
+            for pair in claims.windows(2) {
+                assert!(pair[0].token < pair[1].token, "{name}: tokens go back");
+                assert!(
+                    pair[0].deadline_ms <= pair[1].claimed_ms,
+                    "{name}: claimed under a lease that had not expired"
+                );
             }
         }
         let direct = Connection::open(&self.server.url()).await.unwrap();

@@ -91,6 +91,8 @@ pub struct Event {
     pub duration_ms: Option<u64>,
     /// Why it failed.
     pub error: Option<Error>,
+    /// How long a drain may take, for [`Operation::Drain`].
+    pub timeout_ms: Option<u64>,
     /// Claim ids still open, for [`Operation::Drain`].
     pub pending_claim_ids: Option<u32>,
     /// Told again, because the claim that caused it was replayed.
@@ -111,6 +113,7 @@ impl Event {
             max_delivery_count: None,
             duration_ms: None,
             error: None,
+            timeout_ms: None,
             pending_claim_ids: None,
             replayed: false,
         }

@@ -17,6 +17,8 @@ mod componentize;
 #[path = "../../component/build/digest.rs"]
 mod digest;
 mod module;
+#[cfg(test)]
+mod original;
 mod reproducible;
 #[path = "../../component/src/section.rs"]
 mod section;

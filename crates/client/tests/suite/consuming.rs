@@ -35,6 +35,58 @@ suite! {
         assert_eq!(world.keys().await, ["q::processing:lease_token_counter"]);
     }
 
+    async fn more_workers_than_messages_and_one_with_nothing_in_it(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a", "", "b"]).await;
+        let lengths = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&lengths);
+        let progress = queue.consumer().concurrency(20).until_empty(true).run(move |delivery| {
+            seen.lock().unwrap().push(delivery.payload().len());
+            async { Ok::<(), String>(()) }
+        }).await.unwrap();
+        assert_eq!((progress.acked, progress.stale), (3, 0));
+        let mut lengths = lengths.lock().unwrap().clone();
+        lengths.sort_unstable();
+        assert_eq!(lengths, [0, 1, 1]);
+        assert_eq!(world.keys().await, ["q::processing:lease_token_counter"]);
+    }
+
+    async fn dropping_the_run_leaves_its_messages_to_their_leases(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a"]).await;
+        let started = Arc::new(Notify::new());
+        let begun = Arc::clone(&started);
+        let run = queue.consumer().run(move |_| {
+            begun.notify_one();
+            async {
+                std::future::pending::<()>().await;
+                Ok::<(), String>(())
+            }
+        });
+        tokio::select! {
+            _ = run => panic!("the handler never ends"),
+            () = started.notified() => {}
+        }
+        assert_eq!(queue.stats().await.unwrap().processing, 1);
+        world.expire_leases().await;
+        assert_eq!(claim_one(&queue).await.delivery_count, 2);
+    }
+
+    async fn a_settlement_whose_caller_left_is_made(world: World) {
+        let queue = world.queue(|config| config.completed = Log::Unbounded).await;
+        publish(&queue, &["a"]).await;
+        let delivery = claim_one(&queue).await;
+        tokio::select! {
+            biased;
+            outcome = ack(&queue, &delivery) => panic!("{outcome:?} at once"),
+            () = std::future::ready(()) => {}
+        }
+        while world.list("q::completed").await.is_empty() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert_eq!(queue.stats().await.unwrap().processing, 0);
+    }
+
     async fn a_failed_handler_ends_its_message(world: World) {
         let queue = world.queue(|config| config.failed = Log::Unbounded).await;
         publish(&queue, &["good", "bad"]).await;

@@ -48,6 +48,14 @@ suite! {
         assert_eq!(payload(&claim_one(&other).await), "a");
     }
 
+    async fn a_queue_says_that_it_is_drained(world: World) {
+        let queue = world.queue(|_| ()).await;
+        assert!(!queue.is_drained());
+        assert_eq!(queue.drain(Duration::ZERO).await, Ok(true), "nothing is open");
+        assert!(queue.is_drained() && queue.clone().is_drained());
+        assert_eq!(format!("{queue:?}"), "Queue { name: \"q\", .. }");
+    }
+
     async fn a_counter_in_use_survives_a_drain(world: World) {
         let queue = world.queue(|_| ()).await;
         publish(&queue, &["a"]).await;

@@ -15,7 +15,7 @@ use crate::world::*;
 
 /// What goes wrong with a command.
 #[derive(Clone, Copy, Debug)]
-enum Loss {
+pub(crate) enum Loss {
     /// It runs, and its reply is lost.
     Reply,
     /// It never arrives, and nobody knows.
@@ -26,7 +26,7 @@ enum Loss {
 
 /// A connection that loses the commands from a chosen one on, for a while.
 #[derive(Clone)]
-struct Lossy {
+pub(crate) struct Lossy {
     inner: Connection,
     loss: Loss,
     /// Commands until the loss begins.
@@ -36,7 +36,7 @@ struct Lossy {
 }
 
 impl Lossy {
-    fn new(world: &World, loss: Loss) -> Self {
+    pub(crate) fn new(world: &World, loss: Loss) -> Self {
         let before = Arc::new(AtomicI64::new(i64::MAX));
         Self {
             inner: world.connection.clone(),
@@ -46,7 +46,12 @@ impl Lossy {
         }
     }
 
-    fn arm(&self, before: i64) {
+    /// Loses this many commands in a row.
+    pub(crate) fn lasting(self, count: i64) -> Self {
+        Self { count, ..self }
+    }
+
+    pub(crate) fn arm(&self, before: i64) {
         self.before.store(before, Ordering::SeqCst);
     }
 
@@ -85,7 +90,7 @@ impl Redis for Lossy {
 
 /// A queue over a lossy connection, whose server knows the claim script already: otherwise the
 /// first lost reply would only be that it does not.
-async fn lossy_queue(
+pub(crate) async fn lossy_queue(
     world: &World,
     lossy: &Lossy,
     change: impl FnOnce(&mut leaseline::Config),
@@ -362,5 +367,57 @@ suite! {
                 assert_eq!(ack(&queue, &delivery).await, SettleOutcome::Done);
             }
         }
+    }
+
+    async fn a_lost_claim_is_found_by_its_hash_too(world: World) {
+        // The string of a claim expires before its lease is renewed for the last time.
+        for leases in [true, false] {
+            let lossy = Lossy { count: 2, ..Lossy::new(&world, Loss::Reply) };
+            let queue = lossy_queue(&world, &lossy, |config| if !leases { without_leases(config) }).await;
+            publish(&queue, &["a", "b"]).await;
+            lossy.arm(0);
+            queue.claim(1, Duration::ZERO).await.unwrap_err();
+            let result = world.keys().await.into_iter().find(|key| key.contains("claim_result:")).unwrap();
+            world.redis(&["DEL", &result]).await;
+            let claimed = claim_one(&queue).await;
+            assert_eq!((payload(&claimed), claimed.replayed), ("a", true), "leases {leases}");
+            assert_eq!(ack(&queue, &claimed).await, SettleOutcome::Done);
+            world.redis(&["FLUSHALL"]).await;
+        }
+    }
+
+    async fn a_lost_claim_is_answered_to_one_of_many_callers(world: World) {
+        for leases in [true, false] {
+            let lossy = Lossy { count: 2, ..Lossy::new(&world, Loss::Reply) };
+            let queue = lossy_queue(&world, &lossy, |config| if !leases { without_leases(config) }).await;
+            publish(&queue, &["a", "b", "c", "d"]).await;
+            lossy.arm(0);
+            queue.claim(1, Duration::ZERO).await.unwrap_err();
+            let callers: Vec<_> = (0..8).map(|_| {
+                let queue = queue.clone();
+                tokio::spawn(async move { queue.claim(1, Duration::ZERO).await.unwrap() })
+            }).collect();
+            let mut claimed = Vec::new();
+            for caller in callers {
+                claimed.extend(caller.await.unwrap());
+            }
+            let mut texts = payloads(&claimed);
+            texts.sort_unstable();
+            assert_eq!(texts, ["a", "b", "c", "d"], "leases {leases}");
+            assert_eq!(claimed.iter().filter(|delivery| delivery.replayed).count(), 1);
+            world.redis(&["FLUSHALL"]).await;
+        }
+    }
+
+    async fn a_log_is_cut_after_a_lost_reply_too(world: World) {
+        let lossy = Lossy::new(&world, Loss::Reply);
+        let queue = lossy_queue(&world, &lossy, |config| config.completed = Log::Capped(1)).await;
+        publish(&queue, &["a", "b"]).await;
+        let claimed = claim(&queue, 2).await;
+        for delivery in &claimed {
+            lossy.arm(0);
+            assert_eq!(ack(&queue, delivery).await, SettleOutcome::Done);
+        }
+        assert_eq!(world.list("q::completed").await, ["b"]);
     }
 }

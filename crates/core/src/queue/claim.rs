@@ -152,7 +152,10 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                     None
                 }
             };
-            if let Some(error) = &failure {
+            let last = wait_ms == 0 && attempts == 2;
+            if let Some(error) = &failure
+                && !last
+            {
                 self.emit_retry(Operation::RetryAttempt, &ids, error);
             }
             let remaining = deadline.saturating_sub(self.caller.clock.now_ms());
@@ -161,7 +164,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 // A new id for every look: this one is answered. (A duplicate of it that is still
                 // on its way would take a message for nobody, until its lease expires.)
                 None => ids = self.open_ids(max),
-                Some(error) if wait_ms == 0 && attempts == 2 => {
+                Some(error) if last => {
                     return Err(self.exhausted(&ids, error, attempts));
                 }
                 Some(_) if wait_ms == 0 => continue,

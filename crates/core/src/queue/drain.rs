@@ -5,7 +5,7 @@ use alloc::string::String;
 use super::Queue;
 use super::claim::Mode;
 use crate::capability::{Clock, Entropy, Redis, RedisError};
-use crate::error::{self, Error};
+use crate::error::{self, Error, ErrorKind};
 use crate::event::{Operation, Outcome};
 use crate::script::{self, Invocation};
 
@@ -27,33 +27,52 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     pub async fn drain(&mut self, timeout_ms: u64) -> Result<bool, Error> {
         let started = self.caller.clock.now_ms();
         let deadline = started.saturating_add(timeout_ms);
-        self.drained = true;
-        self.emit_drain(Outcome::Start, started, None);
-        let drained = self.resolve_claims(deadline).await;
-        if drained == Ok(true) {
+        if self.drained && self.claim_ids.len() == 0 {
             self.drop_counter().await;
+            self.emit_drain(Outcome::Skipped, started, timeout_ms, None);
+            return Ok(true);
         }
-        match &drained {
-            Ok(true) => self.emit_drain(Outcome::Success, started, None),
-            Ok(false) => self.emit_drain(Outcome::Failure, started, None),
-            Err(error) => self.emit_drain(Outcome::Failure, started, Some(error.clone())),
+        self.drained = true;
+        self.emit_drain(Outcome::Start, started, timeout_ms, None);
+        match self.resolve_claims(deadline).await {
+            Ok(None) => {
+                self.drop_counter().await;
+                self.emit_drain(Outcome::Success, started, timeout_ms, None);
+                Ok(true)
+            }
+            Ok(Some(unresolved)) => {
+                self.emit_drain(Outcome::Failure, started, timeout_ms, Some(unresolved));
+                Ok(false)
+            }
+            Err(error) => {
+                self.emit_drain(Outcome::Failure, started, timeout_ms, Some(error.clone()));
+                Err(error)
+            }
         }
-        drained
     }
 
-    async fn resolve_claims(&mut self, deadline: u64) -> Result<bool, Error> {
+    /// `None`: no claim is open any more. Otherwise why one still is.
+    async fn resolve_claims(&mut self, deadline: u64) -> Result<Option<Error>, Error> {
+        let mut failure = None;
         if self.config.visibility_timeout_ms.is_some() {
             // Whatever these claims hold comes back when its lease expires.
             self.claim_ids.take();
-            return Ok(true);
+            return Ok(None);
         }
         while let Some(id) = self.claim_ids.oldest(1).pop() {
             if self.caller.clock.now_ms() >= deadline {
-                return Ok(false);
+                let late = || {
+                    Error::new(
+                        ErrorKind::OutcomeUnknown,
+                        "the time was over before every open claim was resolved; drain again",
+                    )
+                };
+                return Ok(Some(failure.map_or_else(late, Error::from)));
             }
             match self.give_back(&id).await {
                 Ok(()) => self.claim_ids.close(&[id]),
                 Err(error) if error::is_transient(&error) => {
+                    failure = Some(error);
                     let remaining = deadline.saturating_sub(self.caller.clock.now_ms());
                     self.caller
                         .clock
@@ -63,7 +82,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     /// Gives the message of an open claim without lease, if it has one, back to pending.
@@ -114,8 +133,15 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         self.caller.attempt(&[&call]).await;
     }
 
-    fn emit_drain(&mut self, outcome: Outcome, started: u64, error: Option<Error>) {
+    fn emit_drain(
+        &mut self,
+        outcome: Outcome,
+        started: u64,
+        timeout_ms: u64,
+        error: Option<Error>,
+    ) {
         let mut event = self.event(Operation::Drain, outcome, started);
+        event.timeout_ms = Some(timeout_ms);
         event.pending_claim_ids = u32::try_from(self.claim_ids.len()).ok();
         event.error = error;
         self.emit(event);

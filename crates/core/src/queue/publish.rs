@@ -227,9 +227,10 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         &self,
         calls: &[Invocation<'static>],
     ) -> Vec<Result<PublishOutcome, Error>> {
+        let started = self.caller.clock.now_ms();
         let mut called = self.caller.call(calls).await;
         if let ([call], OverloadPolicy::Block) = (calls, self.config.overload_policy) {
-            called = self.wait_for_room(call, called).await;
+            called = self.wait_for_room(call, called, started).await;
         }
         // A call that was never in doubt needs its marker no more. After a lost reply the marker
         // stays until it expires: the lost command may still be on its way to the server.
@@ -248,13 +249,15 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             .collect()
     }
 
+    /// The time for it began at `started`: failures do not lengthen it.
     async fn wait_for_room(
         &self,
         call: &Invocation<'static>,
         mut called: Vec<Called>,
+        started: u64,
     ) -> Vec<Called> {
         let timeout = self.config.overload_block_timeout_ms;
-        let deadline = self.caller.clock.now_ms().saturating_add(timeout);
+        let deadline = started.saturating_add(timeout);
         let longest = MAX_BLOCK_PAUSE_MS.min(timeout / 10);
         let mut pause = FIRST_BLOCK_PAUSE_MS;
         while let [

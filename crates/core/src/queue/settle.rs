@@ -49,15 +49,12 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         for (at, called) in positions.into_iter().zip(called) {
             outcomes[at] = settle_outcome(called);
         }
-        let trimmed = self.clean_up(&markers, requests, &outcomes).await;
-        for event in trimmed {
-            self.emit(event);
-        }
+        let mut trimmed = self.clean_up(&markers, requests, &outcomes).await;
         for (request, outcome) in requests.iter().zip(&mut outcomes) {
             if let (Err(error), Some(id)) = (&mut *outcome, request.lease.message_id()) {
                 error.message_id = Some(id);
             }
-            self.emit_settled(request, outcome, started);
+            self.emit_settled(request, outcome, started, &mut trimmed);
         }
         outcomes
     }
@@ -170,12 +167,14 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             .collect()
     }
 
-    /// The events of one settlement, in the order of the original.
+    /// The events of one settlement, in the order of the original. One of a log that could not be
+    /// cut is told with the first settlement that went there.
     fn emit_settled(
         &mut self,
         request: &SettleRequest,
         outcome: &Result<SettleOutcome, Error>,
         started: u64,
+        trimmed: &mut Vec<Event>,
     ) {
         let (log, destination) = self.log(request.settlement);
         let destination = (log != Log::Off).then(|| String::from(destination));
@@ -198,6 +197,13 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 destination.as_ref(),
             );
         }
+        trimmed.retain(|event| {
+            let told = *outcome == Ok(SettleOutcome::Done) && event.destination == destination;
+            if told {
+                self.emit(event.clone());
+            }
+            !told
+        });
         match outcome {
             Err(error) => {
                 let mut event = template.clone();

@@ -295,6 +295,7 @@ fn arguments(random: &mut Random, role: &str, subject: &Subject) -> Vec<Vec<u8>>
         "max_pending_length" => random.pick(&["", "", "3", "1"]),
         "overload_policy" => random.pick(&["drop_oldest", "refuse"]),
         "lease_ms" => &subject.lease_ms,
+        "not_after" => random.pick(&["0", "0", "1", "9007199254740991"]),
         "marker_ttl_ms" | "record_ttl_ms" | "deduplication_ttl_ms" => {
             random.pick(&["60000", "180000", "600000"])
         }
