@@ -39,16 +39,22 @@
 //! elements have no other place for it; the commands ran.
 
 mod address;
+mod backend;
+mod cluster;
 mod command;
 mod connection;
 mod connector;
 mod dedicated;
 mod dial;
 mod error;
+mod key;
+mod line;
 mod link;
+mod node;
+mod place;
 mod policy;
 mod reply;
-mod slot;
+mod sentinel;
 mod tls;
 mod wire;
 
