@@ -193,3 +193,26 @@ fn settle(replies: Vec<Option<Tree>>, error: RedisError) -> Result<Vec<Tree>, Re
         .map(|reply| reply.unwrap_or_else(|| not_run.clone()))
         .collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a redirected pipeline may claim to know.
+    #[test]
+    fn no_reply_says_more_than_is_known() {
+        let not_sent = || RedisError::NotSent("refused".into());
+        let unknown = || RedisError::Unknown("cut".into());
+        let none = || vec![None, None];
+        let half = || vec![Some(Tree::Okay), None];
+        assert_eq!(settle(none(), not_sent()), Err(not_sent()));
+        assert_eq!(settle(none(), unknown()), Err(unknown()));
+        assert_eq!(settle(half(), unknown()), Err(unknown()));
+        let replies = settle(half(), not_sent()).expect("each has its own");
+        assert_eq!(replies[0], Tree::Okay);
+        match &replies[1] {
+            Tree::ServerError(error) => assert_eq!(error.code(), "TRYAGAIN"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
