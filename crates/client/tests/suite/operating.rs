@@ -118,7 +118,7 @@ suite! {
             ("dead_letter_queue is blank", |config| config.dead_letter_queue = Some(" ".into())),
             ("own keys", |config| config.dead_letter_queue = Some("q::pending".into())),
             ("own keys", |config| config.dead_letter_queue = Some("q::processing:lease_tokens".into())),
-            ("need max_pending_length", |config| config.overload_policy = OverloadPolicy::Block),
+            ("needs max_pending_length", |config| config.overload_policy = OverloadPolicy::Block),
             ("drop_oldest removes", |config| {
                 config.max_pending_length = Some(1);
                 config.overload_policy = OverloadPolicy::DropOldest;
