@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod beside;
 pub(crate) mod claim;
 pub(crate) mod demo;
 pub(crate) mod doctor;

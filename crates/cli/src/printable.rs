@@ -42,7 +42,7 @@ fn without_passwords(address: &str) -> String {
         return address.into();
     };
     let field = |field: &str| match field.split_once('=') {
-        Some((name @ ("pass" | "password"), _)) => format!("{name}=***"),
+        Some((name @ ("pass" | "password" | "sentinel_password"), _)) => format!("{name}=***"),
         _ => field.into(),
     };
     let fields: Vec<String> = query.split('&').map(field).collect();
@@ -72,6 +72,10 @@ mod tests {
                 "redis+unix:///s?db=1&pass=***&user=u",
             ),
             ("a://b c://d:e@f", "a://***@f"),
+            (
+                "redis+sentinel://:p@h/s?sentinel_user=u&sentinel_password=p",
+                "redis+sentinel://***@h/s?sentinel_user=u&sentinel_password=***",
+            ),
             // A password may have any character, so nothing before the last @ is trusted.
             ("'redis://u:pa'ss word@h' is bad", "'redis://***@h' is bad"),
             ("a://u:p@h?pass=x y 'z", "a://***@h?pass=***"),

@@ -25,7 +25,8 @@ const MAX_COMPONENT_BYTES: u64 = 64 << 20;
 #[derive(Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct Target {
-    /// redis://, rediss:// or redis+unix:// with credentials, or embedded: [default: embedded:]
+    /// redis:// (rediss:// with TLS), redis+unix://, redis+cluster:// or redis+sentinel://, or
+    /// embedded: [default: embedded:]
     ///
     /// embedded: is a model of Redis in this process, whose contents end with it. Unlike the
     /// command line, the environment variable does not show credentials to other users.
@@ -132,6 +133,7 @@ impl Target {
     ) -> Result<Queue, Failure> {
         let mut config = Config::new(name);
         self.shared.apply(&mut config);
+        config.cluster = Connection::is_cluster_address(self.redis());
         configure(&mut config);
         config.validate().map_err(|mut error| {
             if let Some(path) = &self.file {

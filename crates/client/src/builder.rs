@@ -42,8 +42,9 @@ impl Builder {
         }
     }
 
-    /// The Redis to connect to: `redis://`, `rediss://`, `redis+unix://`, or `embedded:` (the
-    /// default) for a model in this process whose contents end with it.
+    /// The Redis to connect to: `redis://`, `rediss://`, `redis+unix://`, `redis+cluster://`,
+    /// `redis+sentinel://`, or `embedded:` (the default) for a model in this process whose contents
+    /// end with it. On a cluster the name needs a hash tag, such as `{jobs}`.
     pub fn redis(mut self, url: impl Into<String>) -> Self {
         self.address = Address::Url(url.into());
         self
@@ -116,7 +117,11 @@ impl Builder {
     ///
     /// [`leaseline_core::ErrorKind::Configuration`] for a setting, address or component that
     /// cannot be used; connection errors as in [`Connection::open`].
-    pub async fn open(self) -> Result<Queue, Error> {
+    pub async fn open(mut self) -> Result<Queue, Error> {
+        self.config.cluster |= match &self.address {
+            Address::Url(url) => Connection::is_cluster_address(url),
+            Address::Connection(connection) => connection.is_cluster(),
+        };
         self.config.validate()?;
         let meter = self.meter();
         let connection = match self.address {

@@ -22,6 +22,7 @@ const WAITER_NAME: &str = "leaseline-waiter";
 pub struct Connection {
     redis: leaseline_wasmtime::Connection,
     waking: Arc<Waking>,
+    cluster: bool,
 }
 
 impl Connection {
@@ -31,6 +32,7 @@ impl Connection {
         Self {
             redis: leaseline_wasmtime::Connection::new(redis),
             waking: Waking::new(None),
+            cluster: false,
         }
     }
 
@@ -42,11 +44,12 @@ impl Connection {
         Self {
             redis: self.redis,
             waking: Waking::new(Some(Box::new(open))),
+            cluster: self.cluster,
         }
     }
 
-    /// Connects to `redis://`, `rediss://` or `redis+unix://`, or makes an `embedded:` model whose
-    /// contents end with it.
+    /// Connects to `redis://`, `rediss://`, `redis+unix://`, `redis+cluster://` or
+    /// `redis+sentinel://`, or makes an `embedded:` model whose contents end with it.
     ///
     /// # Errors
     ///
@@ -58,13 +61,26 @@ impl Connection {
             return Ok(Embedded::new().into());
         }
         let connector = Connector::new(url).map_err(open_error)?;
+        let cluster = connector.is_cluster();
         let redis = connector.clone().open().await.map_err(open_error)?;
         let open =
             move || leaseline_wasmtime::Connection::new(connector.clone().dedicated(WAITER_NAME));
         Ok(Self {
             redis: leaseline_wasmtime::Connection::new(redis),
             waking: Waking::shared(url, Box::new(open)),
+            cluster,
         })
+    }
+
+    /// Whether it is a cluster, where all keys of a queue must share a hash slot
+    /// ([`Config::cluster`](leaseline_core::Config::cluster)).
+    pub fn is_cluster(&self) -> bool {
+        self.cluster
+    }
+
+    /// The same of an address, before anything is connected.
+    pub fn is_cluster_address(url: &str) -> bool {
+        Connector::new(url).is_ok_and(|connector| connector.is_cluster())
     }
 
     /// How consumers of these keys sleep.
@@ -76,12 +92,16 @@ impl Connection {
 fn open_error(error: OpenError) -> Error {
     let text = error.to_string();
     match error {
-        OpenError::InvalidAddress { .. }
-        | OpenError::UnknownScheme { .. }
-        | OpenError::NotSupportedYet { .. } => Error::new(
+        OpenError::InvalidAddress { .. } | OpenError::UnknownScheme { .. } => Error::new(
             ErrorKind::Configuration,
             format!("{text}; '{EMBEDDED}' needs no server"),
         ),
+        OpenError::ClusterNode { .. }
+        | OpenError::NotCluster { .. }
+        | OpenError::UnknownService { .. } => Error::new(ErrorKind::Configuration, text),
+        OpenError::NotMaster { .. } => {
+            Error::new(ErrorKind::Unavailable, format!("{text}; try again"))
+        }
         OpenError::Unreachable { .. } | OpenError::ConnectTimeout { .. } => Error::new(
             ErrorKind::Unavailable,
             format!("{text}; start Redis there, or correct the address"),

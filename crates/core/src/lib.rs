@@ -32,7 +32,7 @@ mod queue;
 mod reply;
 mod retry;
 pub mod script;
-mod slot;
+pub mod slot;
 mod token;
 pub mod waiting;
 

@@ -5,12 +5,12 @@ use crc::{CRC_16_XMODEM, Crc};
 const SLOT_CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_XMODEM);
 
 /// The slot of a key: the part between the first brace pair decides, if it is not empty.
-pub(crate) fn slot(key: &[u8]) -> u16 {
+pub fn slot(key: &[u8]) -> u16 {
     SLOT_CRC.checksum(tag(key).unwrap_or(key)) % 16384
 }
 
 /// The hash tag of a key, if it has one.
-pub(crate) fn tag(key: &[u8]) -> Option<&[u8]> {
+pub fn tag(key: &[u8]) -> Option<&[u8]> {
     let open = key.iter().position(|&byte| byte == b'{')?;
     let length = key[open + 1..].iter().position(|&byte| byte == b'}')?;
     (length > 0).then(|| &key[open + 1..open + 1 + length])

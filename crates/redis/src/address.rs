@@ -1,68 +1,44 @@
 //! Where a Redis is, parsed from a URL, and how to print it without its secrets.
 
+mod layout;
+mod several;
+
 use std::borrow::Cow;
 use std::fmt;
-use std::path::PathBuf;
 
 use redis::{ConnectionAddr, IntoConnectionInfo};
 
 use crate::error::OpenError;
 
+pub(crate) use layout::{Credentials, Endpoint, Layout, Sentinels, Target};
+
 /// For messages.
-pub(crate) const ACCEPTED_SCHEMES: &str =
-    "redis://HOST:PORT/DB, rediss://HOST:PORT/DB (TLS) and redis+unix:///PATH?db=DB";
-
-/// The transport and its destination.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// Plain TCP.
-    Tcp { host: String, port: u16 },
-    /// TLS over TCP.
-    Tls { host: String, port: u16 },
-    /// A socket file.
-    Unix(PathBuf),
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tcp { host, port } | Self::Tls { host, port } if host.contains(':') => {
-                write!(f, "[{host}]:{port}")
-            }
-            Self::Tcp { host, port } | Self::Tls { host, port } => write!(f, "{host}:{port}"),
-            Self::Unix(path) => write!(f, "{}", path.display()),
-        }
-    }
-}
-
-/// A user name (or none) and a password. Has no `Display`, and its `Debug` shows neither.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Credentials {
-    pub(crate) user: Option<String>,
-    pub(crate) password: String,
-}
-
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Credentials(hidden)")
-    }
-}
+pub(crate) const ACCEPTED_SCHEMES: &str = "redis://HOST:PORT/DB, redis+unix:///PATH?db=DB, \
+     redis+cluster://HOST:PORT,… and redis+sentinel://HOST:PORT,…/SERVICE/DB; with TLS rediss://, \
+     rediss+cluster:// and rediss+sentinel://";
 
 /// A parsed address. `Display` and `Debug` never show the credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    pub(crate) target: Target,
+    pub(crate) layout: Layout,
     pub(crate) database: i64,
     pub(crate) credentials: Option<Credentials>,
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (target, database) = (&self.target, self.database);
-        match target {
-            Target::Tcp { .. } => write!(f, "redis://{target}/{database}"),
-            Target::Tls { .. } => write!(f, "rediss://{target}/{database}"),
-            Target::Unix(_) => write!(f, "redis+unix://{target}?db={database}"),
+        let database = self.database;
+        match &self.layout {
+            Layout::One(Endpoint::Alone(target) | Endpoint::Member(target)) => match target {
+                Target::Tcp { .. } => write!(f, "redis://{target}/{database}"),
+                Target::Tls { .. } => write!(f, "rediss://{target}/{database}"),
+                Target::Unix(_) => write!(f, "redis+unix://{target}?db={database}"),
+            },
+            Layout::One(Endpoint::Master(sentinels)) => {
+                several::print(f, "sentinel", &sentinels.targets)?;
+                write!(f, "/{}/{database}", sentinels.service)
+            }
+            Layout::Cluster(targets) => several::print(f, "cluster", targets),
         }
     }
 }
@@ -72,6 +48,22 @@ impl Address {
     /// part of the input out of the errors, because any part may be a misplaced password.
     pub(crate) fn parse(url: &str) -> Result<Self, OpenError> {
         let scheme = accepted_scheme(url)?;
+        match scheme {
+            "redis+cluster" | "rediss+cluster" => several::cluster(url),
+            "redis+sentinel" | "rediss+sentinel" => several::sentinel(url),
+            _ => {
+                let (target, database, credentials) = Self::parse_one(url, scheme)?;
+                Ok(Self {
+                    layout: Layout::One(Endpoint::Alone(target)),
+                    database,
+                    credentials,
+                })
+            }
+        }
+    }
+
+    /// An address with one target.
+    fn parse_one(url: &str, scheme: &str) -> Result<(Target, i64, Option<Credentials>), OpenError> {
         if scheme != "redis+unix" {
             reject_misplaced_at(url)?;
         }
@@ -116,11 +108,7 @@ impl Address {
             }
             None => None,
         };
-        Ok(Self {
-            target,
-            database,
-            credentials,
-        })
+        Ok((target, database, credentials))
     }
 }
 
@@ -132,10 +120,8 @@ fn accepted_scheme(url: &str) -> Result<&str, OpenError> {
         )));
     };
     match scheme {
-        "redis" | "rediss" | "redis+unix" => Ok(scheme),
-        "redis+cluster" | "redis+sentinel" => Err(OpenError::NotSupportedYet {
-            scheme: scheme.to_owned(),
-        }),
+        "redis" | "rediss" | "redis+unix" | "redis+cluster" | "rediss+cluster"
+        | "redis+sentinel" | "rediss+sentinel" => Ok(scheme),
         // A password with "://" in it is not worth a thought, one that comes before it is: print
         // only what can be a scheme.
         _ if is_scheme(scheme) => Err(OpenError::UnknownScheme {
@@ -242,11 +228,18 @@ mod tests {
         Address::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
     }
 
+    fn target(address: &Address) -> Target {
+        match &address.layout {
+            Layout::One(Endpoint::Alone(target)) => target.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn accepted_forms() {
         let plain = parse("redis://127.0.0.1");
         assert_eq!(
-            plain.target,
+            target(&plain),
             Target::Tcp {
                 host: "127.0.0.1".into(),
                 port: 6379
@@ -256,7 +249,7 @@ mod tests {
 
         let full = parse("redis://worker:p%40ss@cache.example:7000/3");
         assert_eq!(
-            full.target,
+            target(&full),
             Target::Tcp {
                 host: "cache.example".into(),
                 port: 7000
@@ -268,30 +261,20 @@ mod tests {
         assert_eq!(credentials.password, "p@ss");
 
         assert_eq!(
-            parse("rediss://h").target,
+            target(&parse("rediss://h")),
             Target::Tls {
                 host: "h".into(),
                 port: 6379
             }
         );
         let unix = parse("redis+unix:///run/redis.sock?db=2&user=u&pass=secret");
-        assert_eq!(unix.target, Target::Unix("/run/redis.sock".into()));
+        assert_eq!(target(&unix), Target::Unix("/run/redis.sock".into()));
         assert_eq!(unix.to_string(), "redis+unix:///run/redis.sock?db=2");
         assert_eq!(parse("redis://[::1]:7/1").to_string(), "redis://[::1]:7/1");
     }
 
     #[test]
     fn refused_schemes_say_which_are_accepted() {
-        for scheme in ["redis+cluster", "redis+sentinel"] {
-            let error = Address::parse(&format!("{scheme}://h:1")).expect_err("not yet");
-            assert_eq!(
-                error,
-                OpenError::NotSupportedYet {
-                    scheme: scheme.into()
-                }
-            );
-            assert!(error.to_string().contains("not supported yet"), "{error}");
-        }
         for url in ["http://h", "valkey://h", "unix:///x"] {
             let error = Address::parse(url).expect_err("unknown");
             assert!(matches!(error, OpenError::UnknownScheme { .. }), "{error}");
@@ -343,8 +326,18 @@ mod tests {
             ":hunter2@host",
             "user:hunter2@host://x",
             "ftp://user:hunter2@host",
-            "redis+cluster://user:hunter2@host",
+            "redis+cluster://user:hunter2@host/1",
+            "redis+cluster://user:hunter2@host:notaport",
+            "redis+cluster://user:hunter2@host,",
+            "redis+cluster://hunter2@host",
+            "redis+cluster://user:hunter2/x@host",
+            "redis+cluster://host?password=hunter2",
             "redis+sentinel://user:hunter2@host",
+            "redis+sentinel://user:hunter2@host/s/notadb",
+            "redis+sentinel://user:hunter2@host/s/0/more",
+            "redis+sentinel://host/s?sentinel_user=hunter2",
+            "redis+sentinel://host/s?password=hunter2",
+            "redis+sentinel://host/s?sentinel_password=hunter2#x",
             "redis://user:hunter2@host:notaport",
             "redis://user:hunter2@host:99999",
             "redis://user:hunter2@host/notadb",
@@ -387,6 +380,8 @@ mod tests {
         for url in [
             "redis://user:hunter2@host:1/2",
             "redis+unix:///s?user=user&pass=hunter2",
+            "redis+cluster://user:hunter2@host:1,host:2",
+            "redis+sentinel://user:hunter2@host/s?sentinel_user=user&sentinel_password=hunter2",
         ] {
             let address = parse(url);
             for text in [

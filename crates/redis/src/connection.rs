@@ -1,23 +1,18 @@
 //! The shared handle.
 
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
-use leaseline_core::capability::{PipelineReply, Redis, RedisError, Reply};
-use redis::aio::MultiplexedConnection;
-use tokio::time::{Instant, timeout_at};
+use leaseline_core::capability::{PipelineReply, Redis, Reply};
 
-use crate::command;
+use crate::backend::{Backend, Servers};
 use crate::connector::Connector;
 use crate::error::OpenError;
-use crate::link::Flight;
+use crate::node::Node;
 use crate::policy;
-use crate::reply;
-use crate::slot::Slot;
 
-/// A Redis behind one multiplexed connection that all clones share.
+/// A Redis behind one multiplexed connection that all clones share; of a cluster, one for each node
+/// that is needed.
 ///
 /// # When a call times out
 ///
@@ -30,67 +25,35 @@ use crate::slot::Slot;
 /// at a time, so timeouts cannot start a storm. A call that its caller dropped after a second of
 /// complete silence counts the same; one dropped sooner leaves the connection as it is, and its
 /// reply is thrown away when it comes.
+///
+/// # On a cluster
+///
+/// A call goes to the node that owns the hash slot of its keys, which must be one; a pipeline goes to
+/// one node as a whole. Commands without keys go there too in a pipeline, and alone to any node. A
+/// node that answers `MOVED` or `ASK` has not run the command, so it is sent to the node that was
+/// named; in a pipeline those that were not run are sent on, in order, behind those that were.
 #[derive(Clone)]
 pub struct Connection {
-    slot: Arc<Slot>,
+    backend: Arc<Backend<Node>>,
 }
 
 impl Connection {
     pub(crate) fn new(connector: Connector) -> Self {
         Self {
-            slot: Slot::new(connector),
+            backend: Arc::new(Backend::new(connector, Box::new(Node::new), usize::MAX)),
         }
     }
 
-    /// Returns when there is a connection, dialling if need be.
+    /// Returns when there is a connection, dialling if need be. Of a cluster, when it is known who
+    /// owns which slot.
     ///
     /// # Errors
     ///
     /// Why there is none. Nothing is remembered: the next call dials again.
     pub async fn ready(&self) -> Result<(), OpenError> {
-        self.slot.link().await.map(drop)
-    }
-
-    /// Sends once and waits once. `send` is called only when there is a connection.
-    async fn call<T, F>(
-        &self,
-        timeout_ms: u32,
-        send: impl FnOnce(MultiplexedConnection) -> F + Send,
-    ) -> Result<T, RedisError>
-    where
-        F: Future<Output = redis::RedisResult<T>> + Send,
-    {
-        let deadline = Instant::now() + Duration::from_millis(timeout_ms.into());
-        if timeout_ms == 0 {
-            return Err(RedisError::NotSent("the deadline was zero".into()));
-        }
-        let link = match timeout_at(deadline, self.slot.link()).await {
-            Ok(link) => link?,
-            Err(_) => {
-                let target = &self.slot.connector().address.target;
-                let reason = format!("the deadline passed while connecting to {target}");
-                return Err(RedisError::NotSent(reason));
-            }
-        };
-        let waiting = Waiting {
-            slot: &self.slot,
-            flight: Flight::new(link),
-            over: false,
-        };
-        match timeout_at(deadline, waiting.flight.link().exchange(send)).await {
-            Ok(Ok(reply)) => {
-                waiting.end();
-                Ok(reply)
-            }
-            Ok(Err(failure)) => {
-                let outcome = waiting.flight.judge(&failure);
-                waiting.end_and_retire();
-                Err(outcome)
-            }
-            Err(_) => {
-                waiting.end_and_retire();
-                Err(RedisError::Timeout)
-            }
+        match &self.backend.servers {
+            Servers::One(node) => node.ready().await,
+            Servers::Cluster(cluster) => cluster.ready().await,
         }
     }
 }
@@ -98,59 +61,19 @@ impl Connection {
 impl Redis for Connection {
     async fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> Reply {
         policy::check(argv)?;
-        let command = command::pack(argv);
-        let send = |mut sender: MultiplexedConnection| async move {
-            sender.send_packed_command(&command).await
-        };
-        let tree = self.call(timeout_ms, send).await?;
-        reply::single(tree, self.slot.connector().max_reply_bytes)
+        self.backend.execute(argv, timeout_ms).await
     }
 
     async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
         commands.iter().try_for_each(|argv| policy::check(argv))?;
-        if commands.is_empty() {
-            return Ok(Vec::new());
-        }
-        let pipeline = command::pack_all(commands);
-        let count = commands.len();
-        let send = |mut sender: MultiplexedConnection| async move {
-            sender.send_packed_commands(&pipeline, 0, count).await
-        };
-        let trees = self.call(timeout_ms, send).await?;
-        reply::pipeline(trees, self.slot.connector().max_reply_bytes)
+        self.backend.pipeline(commands, timeout_ms).await
     }
 }
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Connection")
-            .field(self.slot.connector())
+            .field(self.backend.connector())
             .finish()
-    }
-}
-
-/// Notices when the caller drops a call that was waiting.
-struct Waiting<'a> {
-    slot: &'a Slot,
-    flight: Flight,
-    over: bool,
-}
-
-impl Waiting<'_> {
-    fn end(mut self) {
-        self.over = true;
-    }
-
-    fn end_and_retire(mut self) {
-        self.over = true;
-        self.slot.retire(self.flight.link());
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        if !self.over && self.flight.is_suspicious() {
-            self.slot.retire(self.flight.link());
-        }
     }
 }

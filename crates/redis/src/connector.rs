@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustls::RootCertStore;
 
-use crate::address::Address;
+use crate::address::{Address, Layout};
 use crate::connection::Connection;
 use crate::dedicated::Dedicated;
 use crate::error::OpenError;
@@ -35,10 +35,14 @@ impl Connector {
     /// `redis+unix:///PATH[?db=DB&user=USER&pass=PASSWORD]`. A password alone is written
     /// `:PASSWORD@`. Nothing is connected yet.
     ///
+    /// `redis+cluster://[USER:PASSWORD@]HOST[:PORT],…` is a cluster, of which some nodes suffice.
+    /// `redis+sentinel://[USER:PASSWORD@]HOST[:PORT],…/SERVICE[/DB]` is the master of a service,
+    /// with the login of the master before the hosts, which are the sentinels; their own login is
+    /// `?sentinel_user=USER&sentinel_password=PASSWORD`. Both exist with `rediss` too.
+    ///
     /// # Errors
     ///
-    /// [`OpenError::InvalidAddress`], [`OpenError::UnknownScheme`] or
-    /// [`OpenError::NotSupportedYet`] (`redis+cluster://`, `redis+sentinel://`).
+    /// [`OpenError::InvalidAddress`] or [`OpenError::UnknownScheme`].
     pub fn new(url: &str) -> Result<Self, OpenError> {
         Ok(Self {
             address: Address::parse(url)?,
@@ -74,6 +78,11 @@ impl Connector {
     pub fn tls_root_certificates(mut self, pem: &[u8]) -> Result<Self, OpenError> {
         self.roots = Some(Arc::new(tls::roots_from_pem(pem)?));
         Ok(self)
+    }
+
+    /// Whether the address is that of a cluster, where all keys of a queue must share a hash slot.
+    pub fn is_cluster(&self) -> bool {
+        matches!(self.address.layout, Layout::Cluster(_))
     }
 
     /// Connects and logs in, so that a wrong address or password is noticed now.

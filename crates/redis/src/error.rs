@@ -25,11 +25,33 @@ pub enum OpenError {
         /// The scheme, without `://`.
         scheme: String,
     },
-    /// The address has a scheme that is planned, but not there yet.
-    #[error("{scheme}:// is not supported yet; accepted are {ACCEPTED_SCHEMES}")]
-    NotSupportedYet {
-        /// The scheme, without `://`.
-        scheme: String,
+    /// A plain address leads to a node of a cluster.
+    #[error(
+        "{address} is a node of a Redis Cluster; write redis+cluster:// (with TLS: rediss+cluster://)"
+    )]
+    ClusterNode {
+        /// Host and port, or the path of the socket.
+        address: String,
+    },
+    /// The address of a cluster leads to a server that is no part of one.
+    #[error("{address} is no part of a Redis Cluster; write redis:// (with TLS: rediss://)")]
+    NotCluster {
+        /// Host and port.
+        address: String,
+    },
+    /// The sentinels have never heard of the service.
+    #[error("the sentinels know no service '{service}'; correct the name after the hosts")]
+    UnknownService {
+        /// The name in the address.
+        service: String,
+    },
+    /// The server that the sentinels call the master says that it is none, as in a failover.
+    #[error("{address} is not the master of '{service}' at this moment")]
+    NotMaster {
+        /// Host and port.
+        address: String,
+        /// The name in the address.
+        service: String,
     },
     /// The server cannot be reached, or closed the connection during the handshake.
     #[error("cannot reach {address}: {reason}")]
@@ -84,10 +106,14 @@ pub enum OpenError {
 
 impl From<OpenError> for RedisError {
     /// What a call says when its connection could not be made: the command was never sent. A
-    /// refused login keeps the server's code, because waiting does not help against it.
+    /// refused login keeps the server's code, because waiting does not help against it; nor does it
+    /// help against the wrong scheme.
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::Unauthenticated { error, .. } => RedisError::Server(error),
+            OpenError::ClusterNode { .. } | OpenError::NotCluster { .. } => {
+                RedisError::Denied(error.to_string())
+            }
             other => RedisError::NotSent(other.to_string()),
         }
     }

@@ -28,6 +28,11 @@
 //!   which a call timed out gets no further calls (see [`Connection`]).
 //! * **No secret is printed.** Errors, `Debug` and `Display` show host, port and database only.
 //!
+//! # Clusters and sentinels
+//!
+//! `redis+cluster://` sends each call to the node that owns its keys, `redis+sentinel://` finds the
+//! master whenever it dials; see [`Connector::new`] and [`Connection`].
+//!
 //! # Replies
 //!
 //! The connection speaks RESP2, so that a double or a map arrives as Redis has always sent it.
@@ -39,16 +44,22 @@
 //! elements have no other place for it; the commands ran.
 
 mod address;
+mod backend;
+mod cluster;
 mod command;
 mod connection;
 mod connector;
 mod dedicated;
 mod dial;
 mod error;
+mod key;
+mod line;
 mod link;
+mod node;
+mod place;
 mod policy;
 mod reply;
-mod slot;
+mod sentinel;
 mod tls;
 mod wire;
 

@@ -3,6 +3,8 @@
 use leaseline_core::capability::{PipelineReply, RedisError, Reply, ServerError, Value};
 use redis::Value as Tree;
 
+use crate::address::Endpoint;
+
 /// The reply of one command: its size is checked first, then it is flattened.
 pub(crate) fn single(tree: Tree, max_bytes: u64) -> Reply {
     check_size(wire_size(&tree), max_bytes)?;
@@ -23,6 +25,13 @@ pub(crate) fn server_error(error: &redis::ServerError) -> ServerError {
         code: error.code().to_owned(),
         message: error.details().unwrap_or_default().to_owned(),
     }
+}
+
+/// Whether a server that should be the master refused to write: it is a replica now.
+pub(crate) fn is_from_demoted(endpoint: &Endpoint, trees: &[Tree]) -> bool {
+    let refused =
+        |tree: &Tree| matches!(tree, Tree::ServerError(error) if error.code() == "READONLY");
+    matches!(endpoint, Endpoint::Master(_)) && trees.iter().any(refused)
 }
 
 fn check_size(size: u64, max_bytes: u64) -> Result<(), RedisError> {

@@ -29,7 +29,9 @@ pub(crate) async fn run(
     }
     let queue = target.open(target.queue(), |_| (), messages).await?;
     let connection = Connection::open(target.redis()).await?;
-    let server = Server::examine(&connection).await.map_err(Error::from)?;
+    let pending = queue.config().keys().pending;
+    let server = Server::examine(&connection, &pending).await;
+    let server = server.map_err(Error::from)?;
     let mut findings = settings::judge(&server);
     findings.extend(keys::judge(&connection, &queue).await?);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.verdict));

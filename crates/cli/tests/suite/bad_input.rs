@@ -17,12 +17,12 @@ fn addresses() {
             "http:// is not a Redis address; accepted are redis://",
         ),
         (
-            "redis+cluster://:s3cret@h",
-            "redis+cluster:// is not supported yet",
+            "redis+cluster://:s3cret@h/1",
+            "a cluster has only database 0",
         ),
         (
             "redis+sentinel://:s3cret@h",
-            "redis+sentinel:// is not supported yet",
+            "redis+sentinel://HOST:PORT,…/SERVICE/DB",
         ),
         ("", "not valid"),
         ("localhost", "not valid"),

@@ -20,6 +20,7 @@ mod secrets;
 mod serving;
 mod settings;
 mod settling;
+mod several;
 mod stage;
 mod stopping;
 mod working;

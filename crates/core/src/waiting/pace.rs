@@ -2,6 +2,7 @@
 
 use super::{LONGEST_SLEEP_MS, Outlook, POLL_INTERVAL_MS};
 use crate::capability::RedisError;
+use crate::error::is_transient;
 
 /// The first pause after a look that found nothing where something was announced; it doubles.
 const FIRST_PAUSE_MS: u64 = 25;
@@ -85,23 +86,17 @@ impl Pace {
 
     /// The server could not be asked, or did not let us wait. True: it refuses, and this is the
     /// first time since it last did not. Then claims poll, and the waiting is tried again later:
-    /// at once after a connection was lost for the first time.
+    /// at once after the first failure that may pass, such as a lost connection, or a slot of a
+    /// cluster that moves.
     pub fn failed(&mut self, error: &RedisError) -> bool {
         let doubled = 1_u32.checked_shl(self.failures).unwrap_or(u32::MAX);
         self.failures = self.failures.saturating_add(1);
-        match error {
-            RedisError::NotSent(_) | RedisError::Unknown(_) | RedisError::Timeout => {
-                self.polls = (doubled / 2).min(MAX_POLLS_AFTER_LOSS);
-                false
-            }
-            RedisError::Server(_)
-            | RedisError::Denied(_)
-            | RedisError::TooLarge(_)
-            | RedisError::UnsupportedReply(_) => {
-                self.polls = doubled.saturating_mul(2).min(MAX_POLLS_AFTER_REFUSAL);
-                self.failures == 1
-            }
+        if is_transient(error) {
+            self.polls = (doubled / 2).min(MAX_POLLS_AFTER_LOSS);
+            return false;
         }
+        self.polls = doubled.saturating_mul(2).min(MAX_POLLS_AFTER_REFUSAL);
+        self.failures == 1
     }
 
     fn pause_ms(&self) -> u64 {
@@ -252,6 +247,14 @@ mod tests {
         assert_eq!(polls, [0, 1, 2, 4, 8, 8, 8]);
         pace.blocked(false);
         assert_eq!(polls_after(&mut pace, &lost), 0, "as new");
+    }
+
+    #[test]
+    fn an_error_that_passes_is_no_refusal() {
+        let moving = RedisError::Server(ServerError::from_line("TRYAGAIN the slot moves"));
+        let mut pace = Pace::default();
+        assert!(!pace.failed(&moving));
+        assert_eq!(pace.poll(), None, "tried again at once");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A real `redis-server`, and a proxy in front of it that loses connections on purpose.
+//! A real `redis-server`, a cluster of them or a set with sentinels, and a proxy in front of it that loses connections on purpose.
 //!
 //! Behind the cargo feature `testing`; meant for the tests of this crate and of those above it.
 //! Everything here panics instead of returning errors, because a test can do nothing else.
@@ -15,11 +15,15 @@
 //! # }
 //! ```
 
+mod cluster;
 mod proxy;
 mod rule;
+mod sentinels;
 mod server;
 mod tunnel;
 
+pub use cluster::RedisCluster;
 pub use proxy::FaultProxy;
 pub use rule::{Cut, Fault, Rule};
+pub use sentinels::RedisSentinels;
 pub use server::{RedisServer, RedisServerBuilder, free_port};

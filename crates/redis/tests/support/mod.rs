@@ -32,7 +32,7 @@ pub async fn proxied() -> (RedisServer, FaultProxy, Connection) {
 }
 
 /// Runs a command written with spaces.
-pub async fn run(connection: &Connection, command: &str, timeout_ms: u32) -> Reply {
+pub async fn run(connection: &impl Redis, command: &str, timeout_ms: u32) -> Reply {
     let argv: Vec<&[u8]> = command.split(' ').map(str::as_bytes).collect();
     connection.execute(&argv, timeout_ms).await
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use leaseline::capability::{Redis, Value};
 use leaseline::embedded::Embedded;
 use leaseline::{Config, Connection, Error, Queue};
 
 use super::lost_reply::LosesReply;
+use crate::commands::beside::beside;
 use crate::duration::milliseconds;
 use crate::failure::Failure;
 use crate::target::Target;
@@ -24,8 +24,6 @@ const REAL_LEASE: Duration = Duration::from_millis(1_500);
 
 /// What the wait for a lease's end is longer than the lease.
 const MARGIN: Duration = Duration::from_millis(50);
-
-const COMMAND_TIMEOUT_MS: u32 = 5_000;
 
 /// A queue of the demo's own, with two workers.
 pub(super) struct Stage {
@@ -46,7 +44,10 @@ pub(super) struct Stage {
 impl Stage {
     pub(super) async fn set(target: &Target) -> Result<Self, Failure> {
         // Unlike any other queue's name, so that no other program's messages are met.
-        let name = format!("leaseline-demo-{:016x}", RandomState::new().hash_one(()));
+        let mut name = format!("leaseline-demo-{:016x}", RandomState::new().hash_one(()));
+        if Connection::is_cluster_address(target.redis()) {
+            name = format!("{{{name}}}");
+        }
         let (connection, model, lease, place) = if target.is_embedded() {
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             let model = Embedded::with_still_clock(now.unwrap_or_default());
@@ -94,12 +95,11 @@ impl Stage {
         }
     }
 
-    /// The texts that a command answers.
+    /// The texts that a command answers, of a cluster at the node that has the queue.
     pub(super) async fn ask(&self, argv: &[&str]) -> Result<Vec<String>, Failure> {
-        let argv: Vec<&[u8]> = argv.iter().map(|argument| argument.as_bytes()).collect();
-        let reply = self.connection.execute(&argv, COMMAND_TIMEOUT_MS).await;
-        let values = reply.map_err(Error::from)?;
-        Ok(values.into_iter().map(text).collect())
+        let key = self.key("pending");
+        let reply = beside(&self.connection, &key, argv).await;
+        reply.map_err(|error| Error::from(error).into())
     }
 
     /// The full name of a key of the queue.
@@ -142,14 +142,6 @@ async fn open(
     let mut config = Config::new(name);
     config.visibility_timeout_ms = Some(milliseconds(lease));
     config.max_delivery_count = Some(MAX_DELIVERIES);
+    config.cluster = Connection::is_cluster_address(target.redis());
     target.open_on(connection, config).await
-}
-
-fn text(value: Value) -> String {
-    match value {
-        Value::Nil => String::new(),
-        Value::Int(number) => number.to_string(),
-        Value::Status(text) => text,
-        Value::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-    }
 }

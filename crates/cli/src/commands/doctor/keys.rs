@@ -4,7 +4,7 @@ use leaseline::message::List;
 use leaseline::{Connection, Error, MAX_PEEK, Queue};
 
 use super::finding::{Finding, Verdict};
-use super::server::ask;
+use crate::commands::beside::beside;
 use crate::failure::Failure;
 
 /// Judges the keys of a queue, without a change.
@@ -81,7 +81,7 @@ async fn foreign_types(connection: &Connection, queue: &Queue) -> Result<Vec<Str
     ];
     let mut foreign = Vec::new();
     for (key, kind) in expected {
-        let found = ask(connection, &["TYPE", key]).await?;
+        let found = beside(connection, key, &["TYPE", key]).await?;
         if !found.iter().all(|found| found == kind || found == "none") {
             foreign.push(key.clone());
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use leaseline::Connection;
-use leaseline::capability::{Redis, RedisError, Value};
+use leaseline::capability::RedisError;
 
-const COMMAND_TIMEOUT_MS: u32 = 5_000;
+use crate::commands::beside::beside;
 
 /// Round trips that are timed.
 const PINGS: usize = 21;
@@ -23,16 +23,17 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) async fn examine(connection: &Connection) -> Result<Self, RedisError> {
+    /// The server that has this key.
+    pub(crate) async fn examine(connection: &Connection, key: &str) -> Result<Self, RedisError> {
         let mut server = Self::default();
-        let info = ask(connection, &["INFO"]).await?;
+        let info = beside(connection, key, &["INFO"]).await?;
         for line in info.iter().flat_map(|text| text.lines()) {
             if let Some((name, value)) = line.split_once(':') {
                 server.info.insert(name.into(), value.trim().into());
             }
         }
         // Some providers forbid it; what it would say is then not judged.
-        match ask(connection, &["CONFIG", "GET", "*"]).await {
+        match beside(connection, key, &["CONFIG", "GET", "*"]).await {
             Ok(pairs) => {
                 for pair in pairs.chunks_exact(2) {
                     server.config.insert(pair[0].clone(), pair[1].clone());
@@ -44,12 +45,12 @@ impl Server {
         let mut round_trips = Vec::with_capacity(PINGS);
         for _ in 0..PINGS {
             let start = Instant::now();
-            ask(connection, &["PING"]).await?;
+            beside(connection, key, &["PING"]).await?;
             round_trips.push(start.elapsed());
         }
         round_trips.sort_unstable();
         server.round_trip = round_trips[PINGS / 2];
-        let time = ask(connection, &["TIME"]).await?;
+        let time = beside(connection, key, &["TIME"]).await?;
         let theirs = match time.as_slice() {
             [seconds, micros] => number(seconds) * 1_000 + number(micros) / 1_000,
             _ => 0,
@@ -91,19 +92,4 @@ impl Server {
 
 fn number(text: &str) -> i64 {
     text.parse().unwrap_or(0)
-}
-
-/// The texts that a command answers.
-pub(crate) async fn ask(connection: &Connection, argv: &[&str]) -> Result<Vec<String>, RedisError> {
-    let argv: Vec<&[u8]> = argv.iter().map(|argument| argument.as_bytes()).collect();
-    let values = connection.execute(&argv, COMMAND_TIMEOUT_MS).await?;
-    Ok(values
-        .into_iter()
-        .map(|value| match value {
-            Value::Nil => String::new(),
-            Value::Int(number) => number.to_string(),
-            Value::Status(text) => text,
-            Value::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        })
-        .collect())
 }

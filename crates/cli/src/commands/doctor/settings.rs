@@ -217,9 +217,9 @@ fn cluster(server: &Server) -> Option<Finding> {
     (server.count("cluster_enabled") != 0).then(|| {
         Finding::new(
             "cluster",
-            Verdict::Warning,
-            "this node is part of a cluster",
-            "the keys of a queue must share a hash slot: put a hash tag into its name, such as {jobs}, and connect to the node that owns it",
+            Verdict::Note,
+            "looked at the node that has the queue, and at no other one",
+            "look at the others with a queue of theirs, or with `redis-cli --cluster check`",
         )
     })
 }
@@ -354,7 +354,7 @@ mod tests {
             ),
             ("timeout", ("", ""), ("timeout", "300"), Note),
             ("tcp-keepalive", ("", ""), ("tcp-keepalive", "0"), Note),
-            ("cluster", ("cluster_enabled", "1"), ("", ""), Warning),
+            ("cluster", ("cluster_enabled", "1"), ("", ""), Note),
         ] {
             assert_eq!(
                 verdict(check, &[info], &[config]),
