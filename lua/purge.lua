@@ -4,7 +4,7 @@
 -- KEYS[2] delivery_counts hash   stored -> claims granted
 -- KEYS[3] marker        string   first answer of this operation id, for its retries
 -- ARGV[1] max                    at most 100
--- ARGV[2] stored                 1: the elements are stored messages; 0: payloads of a log
+-- ARGV[2] enveloped              1: the elements are stored messages; 0: payloads of a log
 -- ARGV[3] marker_ttl_ms
 -- RETURNS integer                elements removed
 -- WRITES  the list, then delivery counts

@@ -56,11 +56,17 @@ if command -v cargo-nextest >/dev/null 2>&1; then
     cargo test --locked --workspace --doc
     step "tests"
     cargo nextest run --locked --workspace
+    step "features of the client"
+    cargo nextest run --locked --workspace --features leaseline/metrics,leaseline/tracing \
+        --test metrics --test spans
     step "planted faults"
     cargo nextest run --locked -p leaseline-redis-model --features planted-faults planted
 else
     step "tests"
     cargo test --locked --workspace --no-fail-fast
+    step "features of the client"
+    cargo test --locked --workspace --features leaseline/metrics,leaseline/tracing \
+        --test metrics --test spans
     step "planted faults"
     cargo test --locked -p leaseline-redis-model --features planted-faults planted
 fi

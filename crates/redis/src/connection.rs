@@ -26,6 +26,10 @@ use crate::policy;
 /// complete silence counts the same; one dropped sooner leaves the connection as it is, and its
 /// reply is thrown away when it comes.
 ///
+/// A second of silence retires the connection of a call that goes on waiting, too. If the server then
+/// answers a new connection and the old one stays silent for another second, the call ends as
+/// *unknown*: its socket is half open. While the server answers nobody, it goes on waiting.
+///
 /// # On a cluster
 ///
 /// A call goes to the node that owns the hash slot of its keys, which must be one; a pipeline goes to

@@ -16,9 +16,9 @@ use tokio::time::Instant;
 
 use crate::wire::{Watched, Wire};
 
-/// A dropped call that had waited this long without a single byte arriving counts against its
-/// connection like a timed-out one. Shorter waits are ordinary cancellations.
-const SUSPICIOUS_SILENCE: Duration = Duration::from_secs(1);
+/// A call that has waited this long without a single byte arriving puts its connection in doubt. A
+/// caller who gives up after less is an ordinary cancellation.
+pub(crate) const LONG_SILENCE: Duration = Duration::from_secs(1);
 
 /// One socket with redis-rs's multiplexer on it. Callers hold it by `Arc`; when the last one lets
 /// go, the socket is closed even if replies are still due.
@@ -83,6 +83,11 @@ impl Link {
             .map(|line| ServerError::from_line(&line))
     }
 
+    /// The bytes that have arrived.
+    pub(crate) fn read(&self) -> u64 {
+        self.wire.read()
+    }
+
     /// Whether the socket is not known to be closed.
     pub(crate) fn is_open(&self) -> bool {
         !self.wire.is_closing()
@@ -135,9 +140,9 @@ impl Flight {
         }
     }
 
-    /// Whether giving up now should cost the connection its place (see [`SUSPICIOUS_SILENCE`]).
+    /// Whether giving up now should cost the connection its place (see [`LONG_SILENCE`]).
     pub(crate) fn is_suspicious(&self) -> bool {
-        self.link.wire.read() == self.read_before && self.since.elapsed() >= SUSPICIOUS_SILENCE
+        self.link.wire.read() == self.read_before && self.since.elapsed() >= LONG_SILENCE
     }
 }
 

@@ -1,11 +1,12 @@
 //! One server behind one connection that all callers share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use leaseline_core::capability::RedisError;
 use redis::Value as Tree;
 use redis::aio::MultiplexedConnection;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::address::Endpoint;
 use crate::backend::Exchange;
@@ -13,9 +14,15 @@ use crate::command::Batch;
 use crate::connector::Connector;
 use crate::dial::dial;
 use crate::error::OpenError;
-use crate::link::{Flight, Link};
+use crate::link::{Flight, LONG_SILENCE, Link};
 use crate::place::{Maker, Place};
 use crate::reply;
+
+/// The pause before a server is dialled again that a call waits for in silence.
+const RETRY_PAUSE: Duration = Duration::from_millis(250);
+
+/// Why a call is given up whose connection is dead.
+const SILENT: &str = "the connection is silent, and its server answers another one";
 
 /// A server, dialled when it is needed.
 pub(crate) struct Node {
@@ -49,6 +56,32 @@ impl Node {
         }
     }
 
+    /// Returns when the connection of a call has been silent for long, and still is although its
+    /// server has answered another one.
+    ///
+    /// Without this, what waits on a half-open socket waits for its whole deadline, and a consumer
+    /// with it, however long the server has been back.
+    async fn outlived(&self, flight: &Flight) {
+        let mut read = flight.link().read();
+        let mut doubted = false;
+        loop {
+            sleep(if doubted { RETRY_PAUSE } else { LONG_SILENCE }).await;
+            if std::mem::replace(&mut read, flight.link().read()) != read {
+                doubted = false;
+                continue;
+            }
+            doubted = true;
+            self.place.retire(flight.link());
+            if self.place.get().await.is_err() {
+                continue;
+            }
+            sleep(LONG_SILENCE).await;
+            if flight.link().read() == read {
+                return;
+            }
+        }
+    }
+
     /// Returns when there is a connection.
     pub(crate) async fn ready(&self) -> Result<(), OpenError> {
         self.place.get().await.map(drop)
@@ -75,7 +108,16 @@ impl Exchange for Node {
                 .send_packed_commands(&batch.pipeline, 0, batch.count)
                 .await
         };
-        match timeout_at(deadline, waiting.flight.link().exchange(send)).await {
+        let exchange = timeout_at(deadline, waiting.flight.link().exchange(send));
+        let answered = tokio::select! {
+            biased;
+            answered = exchange => answered,
+            () = self.outlived(&waiting.flight) => {
+                waiting.end_and_retire();
+                return Err(RedisError::Unknown(SILENT.into()));
+            }
+        };
+        match answered {
             Ok(Ok(replies)) => {
                 if reply::is_from_demoted(endpoint, &replies) {
                     waiting.end_and_retire();

@@ -10,6 +10,9 @@ use leaseline_redis::testing::{Fault, RedisServer, Rule};
 use support::{BRIEF, PATIENT, count, int, is_not_sent, open, proxied, run, text};
 use tokio::time::timeout;
 
+/// Longer than any wait of these tests should be; only for those that hang.
+const HANG: Duration = Duration::from_secs(60);
+
 const TIMEOUT: Result<Vec<Value>, RedisError> = Err(RedisError::Timeout);
 
 #[tokio::test]
@@ -53,7 +56,41 @@ async fn a_slow_reply_within_the_deadline_is_waited_for() {
     let (_server, proxy, redis) = proxied().await;
     proxy.inject(Rule::next(Fault::DelayReply(Duration::from_millis(1_200))).of(["INCR"]));
     assert_eq!(int(&redis, "INCR k").await, 1);
-    assert_eq!(proxy.connections(), 1);
+    assert_eq!(
+        proxy.connections(),
+        2,
+        "after a second of silence others get a new one"
+    );
+}
+
+/// What is sent just before a server is back need not wait for a deadline that is far away.
+#[tokio::test]
+async fn a_half_open_connection_is_left_once_its_server_answers_another() {
+    for (fault, ran) in [(Fault::StallBefore, 0), (Fault::StallReply, 1)] {
+        let (server, proxy, redis) = proxied().await;
+        proxy.inject(Rule::next(fault).of(["INCR"]));
+        let reply = timeout(HANG, run(&redis, "INCR k", u32::MAX)).await;
+        let reply = reply.expect("the call waits for its deadline");
+        assert!(matches!(reply, Err(RedisError::Unknown(_))), "{reply:?}");
+        assert_eq!(count(&server, "k").await, ran, "{fault:?}");
+        assert_eq!(int(&redis, "INCR k").await, ran + 1, "{fault:?}");
+        assert_eq!(proxy.connections(), 2, "{fault:?}");
+    }
+}
+
+/// As long as nobody answers, silence means nothing.
+#[tokio::test]
+async fn a_call_on_a_hung_server_is_answered_when_that_goes_on() {
+    let server = RedisServer::start();
+    let redis = open(&server.url()).await;
+    server.freeze();
+    let call = run(&redis, "INCR k", u32::MAX);
+    let thaw = async {
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        server.thaw();
+    };
+    let (reply, ()) = tokio::join!(call, thaw);
+    assert_eq!(reply, Ok(vec![Value::Int(1)]));
 }
 
 /// A call that timed out takes its connection out of use, not away from the others on it.

@@ -181,7 +181,7 @@ async fn traffic(engine: Engine) {
     let progress = tokio::time::timeout(PATIENCE, consuming).await.unwrap();
     let progress = progress.unwrap().unwrap();
     assert_eq!((progress.acked, progress.failed), (MESSAGES as u64, 0));
-    let seen = seen.lock().unwrap();
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
     let distinct: BTreeSet<&String> = seen.iter().collect();
     assert_eq!((seen.len(), distinct.len()), (MESSAGES, MESSAGES));
     let fresh = open(&url, engine, |_| ()).await;

@@ -12,7 +12,8 @@ use crate::pair::Pair;
 use crate::random::Random;
 use crate::steps::{Difference, Played};
 
-/// What operations are there, and how often they come up.
+/// What operations are there, and how often they come up. Not `outlook` and `stats`: they tell how
+/// long it is until something, and the clocks of the two servers differ.
 const OPERATIONS: &[&str] = &[
     "add",
     "add",
@@ -33,6 +34,11 @@ const OPERATIONS: &[&str] = &[
     "return",
     "redrive",
     "cleanup",
+    "delay",
+    "release",
+    "release",
+    "peek",
+    "purge",
 ];
 
 /// The payloads of messages: some do not survive JSON unharmed.
@@ -155,7 +161,7 @@ impl Queue {
         random: &mut Random,
         name: &str,
     ) -> Result<Subject, Difference> {
-        let new = ["add", "publish"].contains(&name);
+        let new = ["add", "publish", "delay"].contains(&name);
         let (mut stored, token) = match self.leases.len() {
             known if known > 0 && !new => self.leases[random.below(known)].clone(),
             _ => (self.message(random, new), b"1".to_vec()),
@@ -267,6 +273,10 @@ fn roles(source: &str, kind: &str) -> Vec<String> {
 fn keys(random: &mut Random, role: &str, subject: &Subject) -> Vec<String> {
     let one = match role {
         "pending" | "processing" | "dead_letters" => format!("q::{role}"),
+        "list" => format!(
+            "q::{}",
+            random.pick(&["pending", "processing", "completed"])
+        ),
         "destination" => format!("q::{}", random.pick(&["completed", "failed"])),
         "deduplication" => format!("q::deduplication::{}", random.below(4)),
         "marker" => format!("q::marker:{}", random.below(20)),
@@ -291,10 +301,12 @@ fn arguments(random: &mut Random, role: &str, subject: &Subject) -> Vec<Vec<u8>>
         }
         "payload" => random.pick(&["a", "b", ""]),
         "mode" => random.pick(&["claim", "claim", "claim", "replay"]),
+        "max" => random.pick(&["1", "2", "100"]),
+        "enveloped" => random.pick(&["0", "1"]),
         "max_deliveries" => random.pick(&["2", "2", "1", "0"]),
         "max_pending_length" => random.pick(&["", "", "3", "1"]),
         "overload_policy" => random.pick(&["drop_oldest", "refuse"]),
-        "lease_ms" => &subject.lease_ms,
+        "lease_ms" | "delay_ms" => &subject.lease_ms,
         "not_after" => random.pick(&["0", "0", "1", "9007199254740991"]),
         "marker_ttl_ms" | "record_ttl_ms" | "deduplication_ttl_ms" => {
             random.pick(&["60000", "180000", "600000"])
