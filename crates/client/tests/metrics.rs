@@ -15,10 +15,13 @@ use metrics::{
     SharedString, Unit, set_default_local_recorder,
 };
 
+/// What a series is, its unit and the text about it.
+type Description = (Kind, Option<Unit>, String);
+
 /// Keeps all that it is told.
 #[derive(Default)]
 struct Ledger {
-    described: Mutex<BTreeMap<String, (Kind, Option<Unit>, String)>>,
+    described: Mutex<BTreeMap<String, Description>>,
     counters: Mutex<BTreeMap<String, Arc<AtomicU64>>>,
     gauges: Mutex<BTreeMap<String, Arc<Level>>>,
     histograms: Mutex<BTreeMap<String, Arc<Values>>>,

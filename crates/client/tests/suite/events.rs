@@ -121,9 +121,9 @@ suite! {
         queue.take_events().await;
         assert!(claim(&queue, 3).await.len() == 3);
         assert_eq!(told(&queue).await, [
-            "Claim Success: message token duration",
-            "Claim Success: token duration",
-            "Claim Failure: token duration error",
+            "Claim Success: message token count duration",
+            "Claim Success: token count duration",
+            "Claim Failure: token count duration error",
         ]);
         claim(&queue, 1).await;
         assert_eq!(told(&queue).await, ["ClaimEmpty Skipped: duration"]);
@@ -140,7 +140,7 @@ suite! {
         ack(&queue, &delivery).await;
         ack(&queue, &delivery).await;
         assert_eq!(told(&queue).await, [
-            "Claim Success: message duration",
+            "Claim Success: message count duration",
             "Ack Success: message duration",
             "Ack Skipped: message duration",
         ]);
@@ -167,7 +167,7 @@ suite! {
             (Operation::ClaimReclaim, "message count".into(), Some(1)),
             (Operation::Dlq, "message destination count limit".into(), Some(2)),
             (Operation::Dlq, "message destination count limit".into(), Some(2)),
-            (Operation::Claim, "message token duration".into(), None),
+            (Operation::Claim, "message token count duration".into(), Some(1)),
         ]);
         let ids: Vec<_> = events[..4].iter().map(|event| event.message_id.clone()).collect();
         assert_eq!((&ids[0], &ids[1]), (&ids[3], &ids[2]), "the oldest deadline is served first");
@@ -206,7 +206,7 @@ suite! {
             "ClaimReclaim Success: claim",
             "ClaimReclaim Success: message count replayed",
             "Dlq Success: message destination count limit replayed",
-            "Claim Success: message token duration replayed",
+            "Claim Success: message token count duration replayed",
         ]);
     }
 

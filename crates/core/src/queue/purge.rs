@@ -56,13 +56,13 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     }
 
     async fn purge_batch(&self, list: List, max: u64) -> Result<u64, Error> {
-        let stored = if is_of_messages(list) { b"1" } else { b"0" };
+        let enveloped = if is_of_messages(list) { b"1" } else { b"0" };
         let call = Invocation::new(&script::PURGE)
             .key("list", self.list(list).as_bytes())
             .key("delivery_counts", self.keys.delivery_counts.as_bytes())
             .key("marker", self.keys.purge_marker(&self.mint()).into_bytes())
             .number("max", max)
-            .arg("stored", stored.as_slice())
+            .arg("enveloped", enveloped.as_slice())
             .number("marker_ttl_ms", self.marker_ttl_ms());
         let mut removed = 0;
         for called in self.caller.call(core::slice::from_ref(&call)).await {
