@@ -8,7 +8,7 @@
 //! | `leaseline_unreadable_total` | counter | count | queue | of these, messages whose payload cannot be read |
 //! | `leaseline_empty_claims_total` | counter | count | queue | claims that found nothing |
 //! | `leaseline_failed_claims_total` | counter | count | queue | claims that failed, or stopped early |
-//! | `leaseline_claim_retries_total` | counter | count | queue | attempts of claims that had no answer |
+//! | `leaseline_claim_retries_total` | counter | count | queue | attempts of claims that had no answer and were made again |
 //! | `leaseline_reclaimed_total` | counter | count | queue | leases and delays that were over, as claims met them |
 //! | `leaseline_dead_lettered_total` | counter | count | queue | messages that claims moved to the dead letters |
 //! | `leaseline_settlements_total` | counter | count | queue, outcome | leases given back: `acked`, `failed`, `released`, `stale` (refused) or `error` |

@@ -304,7 +304,7 @@ async fn a_scripted_history_is_counted_exactly(engine: Engine) {
             ("publishes/duplicate", 1),
             ("publishes/failed", 1),
             ("failed_claims", 1),
-            ("claim_retries", 2),
+            ("claim_retries", 1),
             ("claimed", 5),
             ("redelivered", 2),
             // Two leases and the release.

@@ -78,7 +78,7 @@ pub const METRICS: &[Metric] = &[
         kind: Kind::Counter,
         unit: Unit::Count,
         outcomes: &[],
-        description: "attempts of claims that had no answer",
+        description: "attempts of claims that had no answer and were made again",
     },
     Metric {
         name: "leaseline_reclaimed_total",
