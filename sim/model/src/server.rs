@@ -8,6 +8,7 @@ use crate::clock::{Clock, ScriptTime, Time};
 use crate::condition::Condition;
 use crate::dispatch;
 use crate::dump::Entry;
+use crate::keyspace::Keyspace;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::script::{Engine, PlannedFailure};
@@ -23,6 +24,10 @@ pub struct Options {
     /// Where the time comes from.
     pub clock: Clock,
 }
+
+/// The keys of a database at one moment.
+#[derive(Debug, Clone)]
+pub struct Saved(Keyspace);
 
 /// A Redis in this process.
 ///
@@ -189,6 +194,36 @@ impl Server {
             .filter(|(_, slot)| slot.expires_at_ms.is_none_or(|when| now_ms <= when))
             .map(|(key, slot)| (key.to_vec(), Entry::from(slot)))
             .collect()
+    }
+
+    /// A living key of the first database.
+    pub fn entry(&self, key: &[u8]) -> Option<Entry> {
+        let keys = self.state.database(0)?;
+        keys.peek(key, self.state.time.now_ms()).map(Entry::from)
+    }
+
+    /// Remembers from now on which keys of the selected database are written, for
+    /// [`Server::take_written`]. [`Server::reset`] ends that.
+    pub fn note_writes(&mut self) {
+        self.state.keys.note_writes();
+    }
+
+    /// The keys that were written since the last call, as often as they were written. Keys whose
+    /// time is up are among them only once somebody met them.
+    pub fn take_written(&mut self) -> Vec<Vec<u8>> {
+        self.state.keys.take_written()
+    }
+
+    /// The keys of the selected database as they are now, for [`Server::load`].
+    pub fn save(&self) -> Saved {
+        Saved(self.state.keys.clone())
+    }
+
+    /// Goes back to what [`Server::save`] gave: this is what a restart finds on its disk, or what
+    /// a replica knew when it took over. Clock, clients and scripts stay as they are.
+    pub fn load(&mut self, saved: &Saved) {
+        self.state.keys = saved.0.clone();
+        self.state.look_at_the_clock();
     }
 
     /// Makes the server as [`Server::new`] would, with another clock, and keeps what is dear: the

@@ -1,0 +1,152 @@
+//! What clients saw, and nothing else: each call with its outcome, which is ok, refused or unknown;
+//! a time-out is unknown. It shares no code with the checkers of the log, so that a mistake in what
+//! they read is seen too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use leaseline_core::message::{Delivery, Lease, PublishOutcome};
+use leaseline_core::{Error, ErrorKind};
+
+use crate::view::Payload;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Published, and the client knows it, since then.
+    Accepted { at_us: u64 },
+    /// Refused, or a duplicate: it certainly is not there.
+    Refused,
+    /// Nobody was told.
+    Unknown,
+}
+
+/// What a client heard of a settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    Done,
+    Stale,
+    Unknown,
+}
+
+/// The histories of all clients.
+#[derive(Debug, Default)]
+pub(crate) struct BlackBox {
+    published: BTreeMap<Payload, (usize, Fate)>,
+    /// Payloads that came out: claimed, or seen among the dead letters.
+    out: BTreeSet<Payload>,
+    /// Stored message and token to the client that got it first.
+    tokens: BTreeMap<(Vec<u8>, String), (usize, u64)>,
+    /// The newest token of each stored message.
+    newest: BTreeMap<Vec<u8>, u64>,
+    /// Stored messages that were acknowledged, and when.
+    acked: BTreeMap<Vec<u8>, u64>,
+    /// Where a purge may have removed messages.
+    purged: BTreeSet<usize>,
+    /// The server forgot what happened since then; several times perhaps, and this is the first.
+    lost_since_us: Option<u64>,
+}
+
+impl BlackBox {
+    pub(crate) fn publishes(&mut self, payload: Payload, queue: usize) {
+        self.published.insert(payload, (queue, Fate::Unknown));
+    }
+
+    pub(crate) fn published(&mut self, payload: Payload, at_us: u64, outcome: &Result<PublishOutcome, Error>) {
+        let fate = match outcome {
+            Ok(PublishOutcome::Published) => Fate::Accepted { at_us },
+            Ok(PublishOutcome::Duplicate) => Fate::Refused,
+            Err(error) if error.kind == ErrorKind::OutcomeUnknown => Fate::Unknown,
+            Err(_) => Fate::Refused,
+        };
+        if let Some((_, known)) = self.published.get_mut(&payload) {
+            *known = fate;
+        }
+    }
+
+    /// A client got a message. What it knows must be new, and its own.
+    pub(crate) fn claimed(
+        &mut self,
+        client: usize,
+        queue: usize,
+        payload: Payload,
+        delivery: &Delivery,
+        now_us: u64,
+        excused: bool,
+    ) -> Result<(), String> {
+        let shown = format!("m{}", payload.0);
+        match self.published.get(&payload) {
+            None => return Err(format!("{shown} was claimed, and nobody published it")),
+            Some((of, _)) if *of != queue => return Err(format!("{shown} was claimed from another queue")),
+            Some((_, Fate::Refused)) => return Err(format!("{shown} was claimed, and its publish was refused")),
+            Some(_) => {}
+        }
+        self.out.insert(payload);
+        let stored = &delivery.lease.stored;
+        if excused || self.lost_since_us.is_some() {
+            return Ok(());
+        }
+        if self.acked.contains_key(stored) {
+            return Err(format!("{shown} was acknowledged and claimed again"));
+        }
+        if let Some(token) = &delivery.lease.token {
+            let key = (stored.clone(), token.clone());
+            if let Some((other, _)) = self.tokens.get(&key)
+                && (*other != client || !delivery.replayed)
+            {
+                return Err(format!("{shown} was given under token {token} to client {other} and to client {client}"));
+            }
+            let number: u64 = token.parse().unwrap_or(0);
+            let newest = self.newest.entry(stored.clone()).or_insert(0);
+            // Calls overlap, so only a client's own order is known; a claim that was answered
+            // late may bring an older token.
+            *newest = (*newest).max(number);
+            self.tokens.insert(key, (client, now_us));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn settled(&mut self, lease: &Lease, outcome: Settled, now_us: u64, _queue: usize) -> Result<(), String> {
+        if outcome != Settled::Done || self.lost_since_us.is_some() {
+            return Ok(());
+        }
+        if self.acked.insert(lease.stored.clone(), now_us).is_some() && lease.token.is_some() {
+            return Err(format!("one message was settled twice, the second time under token {:?}", lease.token));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn purges(&mut self, queue: usize) {
+        self.purged.insert(queue);
+    }
+
+    /// Tokens of a queue may start again.
+    pub(crate) fn drained(&mut self, _queue: usize) {
+        self.newest.clear();
+    }
+
+    pub(crate) fn killed(&mut self, _client: usize) {}
+
+    /// The server went back to what it was then.
+    pub(crate) fn truncated(&mut self, at_us: u64) {
+        let since = self.lost_since_us.unwrap_or(u64::MAX);
+        self.lost_since_us = Some(since.min(at_us));
+    }
+
+    pub(crate) fn seen_dead(&mut self, payload: Payload) {
+        self.out.insert(payload);
+    }
+
+    /// Everything that was accepted has come out, now that the queues are empty. `excused`: by
+    /// queue, whether messages may be gone.
+    pub(crate) fn finish(&self, excused: &[bool]) -> Result<(), String> {
+        for (payload, (queue, fate)) in &self.published {
+            let Fate::Accepted { at_us } = fate else {
+                continue;
+            };
+            let lost = self.lost_since_us.is_some_and(|since| *at_us >= since);
+            if !self.out.contains(payload) && !lost && !excused[*queue] && !self.purged.contains(queue) {
+                return Err(format!("m{} was accepted and never came out", payload.0));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,10 @@
+//! A request runs twice, because a library on the way sent it again after the first reply was
+//! lost; the client hears the second one.
+
+use crate::world::Plan;
+
+pub(super) fn disturb(plan: &mut Plan, by_us: u64) {
+    plan.first_copy = true;
+    plan.reply_us += by_us;
+    plan.again_us = by_us;
+}
