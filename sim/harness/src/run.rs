@@ -183,6 +183,9 @@ fn heal_and_empty(simulation: &mut Simulation, settings: &Settings) {
             return;
         }
     }
+    // What is late arrives.
+    let until_us = simulation.world.lock().now_us + longest_us(settings);
+    simulation.run_until(until_us);
     if !settings.leased() {
         // Nothing else brings back what they have.
         for (client, queue) in (0..clients).flat_map(|client| (0..settings.queues).map(move |queue| (client, queue))) {

@@ -17,6 +17,7 @@ impl Check for BoundedWork {
             "claim_lease" => 60 + 14 * step.ids.len() as u64 + 8 * over + 20 * step.claim().map_or(0, |claim| claim.dead),
             "claim" => 20 + 12 * step.ids.len() as u64,
             "redrive" => 20 + 6 * step.command.args.len() as u64,
+            "peek" => 20 + 5 * number(step.command.args.first()),
             _ => 40,
         };
         if step.calls > bound {
@@ -24,4 +25,9 @@ impl Check for BoundedWork {
         }
         Ok(())
     }
+}
+
+fn number(text: Option<&&[u8]>) -> u64 {
+    let text = text.and_then(|text| std::str::from_utf8(text).ok());
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }

@@ -65,6 +65,7 @@ impl World {
         let marker_before = command
             .marker
             .is_some_and(|marker| self.server.model.entry(marker).is_some());
+        self.expire_delays(&command);
         self.keep_state(script);
 
         let reply = match asked.and_then(|script| script.instead.as_ref()) {
@@ -151,6 +152,17 @@ impl World {
         }
     }
 
+    /// The delays are the one part of a queue with a time to live: that it is over is no change
+    /// that a script makes.
+    fn expire_delays(&mut self, command: &Command<'_>) {
+        let Some(queue) = command.queue.filter(|queue| *queue < self.views.len()) else {
+            return;
+        };
+        if self.excuses[queue].clock || !self.views[queue].delays.is_empty() {
+            self.refresh(Part::Delays.key(queue).as_bytes());
+        }
+    }
+
     fn refresh(&mut self, key: &[u8]) {
         let Some((queue, part)) = Part::of(key) else {
             return;
@@ -214,6 +226,7 @@ impl World {
             self.server.model.load(&state.saved);
             self.views = state.views;
             self.checks = state.checks;
+            self.orphans = true;
             self.black_box.truncated(state.at_us);
             self.coverage.marks.count(crate::Mark::ScriptsLost);
             self.look_again();
