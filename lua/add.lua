@@ -12,7 +12,7 @@
 -- COST    O(1)
 
 local WRONGTYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value'
-for i, want in ipairs({'list', 'string'}) do
+for i, want in ipairs({'list', 'string', 'hash'}) do
   local kind = redis.call('TYPE', KEYS[i]).ok
   if kind ~= 'none' and kind ~= want then return redis.error_reply(WRONGTYPE) end
 end
@@ -34,4 +34,6 @@ if type(reply) == 'table' and reply.err then
   if dropped then redis.pcall('RPUSH', KEYS[1], dropped) end
   return redis.error_reply(reply.err)
 end
+-- What came back from a lease has a count, which must not outlive it.
+if dropped then redis.pcall('HDEL', KEYS[3], dropped) end
 return 1

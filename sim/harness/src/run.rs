@@ -80,7 +80,7 @@ impl Runner {
     }
 
     fn play(&self, case: &Case, tells: bool) -> (Result<Coverage, Violation>, Vec<String>) {
-        // A server that was dropped left its Lua state for the next one.
+        // A server that was dropped left its Lua state for this one.
         let mut model = Server::new(Options {
             profile: World::profile(&case.settings),
             clock: Clock::Virtual(0),
@@ -90,8 +90,6 @@ impl Runner {
         }
         let mut world = World::new(case, &self.scripts, model);
         world.story = tells.then(Vec::new);
-        // `reset` emptied the script cache.
-        load(&mut world.server.model, &self.scripts);
         let mut simulation = Simulation::new(world);
         chaos(&mut simulation, &case.ops);
         if !simulation.is_over() {
@@ -118,13 +116,6 @@ fn prepare(model: &mut Server, scripts: &Scripts) -> Result<(), Violation> {
         }
     }
     Ok(())
-}
-
-fn load(model: &mut Server, scripts: &Scripts) {
-    for name in scripts.names() {
-        let source = scripts.source(name).unwrap_or_default();
-        model.execute(&[b"SCRIPT", b"LOAD", source.as_bytes()]);
-    }
 }
 
 fn chaos(simulation: &mut Simulation, ops: &[Op]) {
@@ -240,7 +231,7 @@ fn empty(simulation: &mut Simulation, settings: &Settings) {
         // A clock that went back makes leases and delays that much longer.
         began_us + 20 * longest_us(settings) + 2 * world.back_us
     };
-    loop {
+    for round in 0.. {
         for queue in 0..settings.queues as usize {
             simulation.start(0, Job::TakeOut { queue });
             let until_us = simulation.world.lock().now_us + PATIENCE_US;
@@ -262,7 +253,7 @@ fn empty(simulation: &mut Simulation, settings: &Settings) {
             }
             let server_ms = (world.now_us as i64 + world.server.ahead_us) as u64 / 1000;
             let due = alive.filter_map(|view| view.deadlines.first()).map(|(_, due)| *due).min();
-            let wait_ms = due.unwrap_or(0).saturating_sub(server_ms).max(1);
+            let wait_ms = due.unwrap_or(0).saturating_sub(server_ms).max(1 << (round / 20).min(12));
             world.now_us + wait_ms * 1000
         };
         if next_us > bound_us {

@@ -229,6 +229,18 @@ impl Server {
     /// Makes the server as [`Server::new`] would, with another clock, and keeps what is dear: the
     /// Lua state and the compiled scripts. Clients see an empty script cache all the same.
     pub fn reset(&mut self, clock: Clock) {
+        self.reset_state(clock);
+        self.engine.reset();
+    }
+
+    /// As [`Server::reset`], as if clients had loaded the scripts again that they had loaded
+    /// before, unless there were too many to keep.
+    pub fn reset_with_scripts(&mut self, clock: Clock) {
+        self.reset_state(clock);
+        self.engine.reset_with_scripts();
+    }
+
+    fn reset_state(&mut self, clock: Clock) {
         #[cfg(feature = "planted-faults")]
         let fault = self.state.fault;
         self.state = State::new(self.state.profile, Time::new(clock));
@@ -236,7 +248,6 @@ impl Server {
         {
             self.state.fault = fault;
         }
-        self.engine.reset();
     }
 
     /// Microseconds since 1970, as `TIME` would answer.
@@ -304,6 +315,11 @@ impl Server {
     /// refused ones included.
     pub fn script_calls(&self) -> u64 {
         self.engine.report.calls
+    }
+
+    /// How many scripts ran so far, failed ones included. One that was refused did not run.
+    pub fn scripts_run(&self) -> u64 {
+        self.engine.runs
     }
 
     /// The keys that the last script touched without having them in `KEYS`, in order of their

@@ -46,3 +46,23 @@ fn written_keys_are_told_and_read_keys_are_not() {
     assert_eq!(entry.content, Content::List(vec![b"a".to_vec()]));
     assert!(server.entry(b"h").is_none());
 }
+
+#[test]
+fn scripts_can_outlive_a_reset() {
+    let mut server = server();
+    let Reply::Bulk(sha) = server.execute(&[b"SCRIPT", b"LOAD", b"return 7"]) else {
+        panic!("no hash");
+    };
+    server.execute(&[b"SET", b"k", b"v"]);
+    server.reset_with_scripts(Clock::Virtual(0));
+    assert_eq!(server.scripts_run(), 0);
+    assert_eq!(
+        server.execute(&[b"EVALSHA", &sha, b"0"]),
+        Reply::Integer(7)
+    );
+    assert_eq!(server.scripts_run(), 1);
+    assert_eq!(server.execute(&[b"EXISTS", b"k"]), Reply::Integer(0));
+    server.reset(Clock::Virtual(0));
+    assert!(matches!(server.execute(&[b"EVALSHA", &sha, b"0"]), Reply::Error(_)));
+    assert_eq!(server.scripts_run(), 1);
+}

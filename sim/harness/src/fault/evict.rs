@@ -9,7 +9,7 @@ pub(super) fn inject(world: &mut World, queue: u32, key: u32) {
     if queue >= world.settings.queues as usize || world.covered.contains(&(queue, part)) {
         return;
     }
-    world.server.model.execute(&[b"DEL", part.key(queue).as_bytes()]);
+    world.administer(&[b"DEL", part.key(queue).as_bytes()]);
     world.excuses[queue].evicted = true;
     world.look_again();
 }

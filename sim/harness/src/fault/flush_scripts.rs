@@ -3,5 +3,5 @@
 use crate::world::World;
 
 pub(super) fn inject(world: &mut World) {
-    world.server.model.execute(&[b"SCRIPT", b"FLUSH"]);
+    world.administer(&[b"SCRIPT", b"FLUSH"]);
 }

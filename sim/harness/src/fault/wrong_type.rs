@@ -10,10 +10,9 @@ pub(super) fn inject(world: &mut World, queue: u32, key: u32, ms: u64) {
         return;
     }
     let key = part.key(queue);
-    let model = &mut world.server.model;
-    model.execute(&[b"RENAME", key.as_bytes(), hidden(&key).as_bytes()]);
+    world.administer(&[b"RENAME", key.as_bytes(), hidden(&key).as_bytes()]);
     // A set is what none of a queue's keys is.
-    model.execute(&[b"SADD", key.as_bytes(), b"foreign"]);
+    world.administer(&[b"SADD", key.as_bytes(), b"foreign"]);
     world.covered.push((queue, part));
     world.forget_states();
     world.server.model.take_written();
@@ -27,8 +26,8 @@ pub(crate) fn uncover(world: &mut World, queue: usize, part: Part) {
     }
     world.covered.retain(|covered| *covered != (queue, part));
     let key = part.key(queue);
-    world.server.model.execute(&[b"DEL", key.as_bytes()]);
-    world.server.model.execute(&[b"RENAME", hidden(&key).as_bytes(), key.as_bytes()]);
+    world.administer(&[b"DEL", key.as_bytes()]);
+    world.administer(&[b"RENAME", hidden(&key).as_bytes(), key.as_bytes()]);
     world.look_again();
 }
 

@@ -66,6 +66,7 @@ impl World {
             .marker
             .is_some_and(|marker| self.server.model.entry(marker).is_some());
         self.expire_delays(&command);
+        let runs = self.server.model.scripts_run();
         self.keep_state(script);
 
         let reply = match asked.and_then(|script| script.instead.as_ref()) {
@@ -82,9 +83,8 @@ impl World {
             self.server.ahead_us += ended_us as i64 - began_us as i64;
         }
 
-        // A hash that is not known runs nothing and uses no planned failure up.
-        let ran = !script.is_empty()
-            && !matches!(&reply, Reply::Error(line) if line.starts_with(b"NOSCRIPT"));
+        // What is refused runs nothing and uses no planned failure up.
+        let ran = !script.is_empty() && self.server.model.scripts_run() > runs;
         let calls = if ran { self.server.model.script_calls() } else { 0 };
         let failed_call = match self.server.fails_at {
             Some(at) if ran && at <= calls => {
