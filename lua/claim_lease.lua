@@ -41,7 +41,7 @@ local function wrong(key, wanted)
 end
 local limit = tonumber(ARGV[2])
 -- Without a delivery limit the dead-letter key is a placeholder that nothing may judge.
-if wrong(PROCESSING, 'list') or wrong(REFS, 'hash') or wrong(BACKREFS, 'hash')
+if wrong(PROCESSING, 'list') or wrong(COUNTER, 'string') or wrong(REFS, 'hash') or wrong(BACKREFS, 'hash')
     or limit > 0 and wrong(DEAD, 'list') then
   return redis.error_reply('WRONGTYPE Operation against a key holding the wrong kind of value')
 end
