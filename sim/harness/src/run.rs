@@ -178,9 +178,12 @@ fn heal_and_empty(simulation: &mut Simulation, settings: &Settings) {
     let until_us = simulation.world.lock().now_us + longest_us(settings);
     simulation.run_until(until_us);
     if !settings.leased() {
-        // Nothing else brings back what they have.
-        for (client, queue) in (0..clients).flat_map(|client| (0..settings.queues).map(move |queue| (client, queue))) {
-            simulation.start(client, Job::SettleHeld { queue: queue as usize });
+        // Nothing else brings back what workers have, and what they do not know that they have.
+        for queue in 0..settings.queues as usize {
+            for client in 0..clients {
+                simulation.start(client, Job::TakeOut { queue });
+                simulation.start(client, Job::Drain { queue });
+            }
         }
     }
     empty(simulation, settings);

@@ -15,8 +15,6 @@ pub(crate) enum Job {
     RenewAll,
     /// Claims what there is and acknowledges it: how a run ends.
     TakeOut { queue: usize },
-    /// Acknowledges whatever it holds.
-    SettleHeld { queue: usize },
     /// Gives up this object and takes a new one, with open claims resolved.
     Drain { queue: usize },
     /// Looks at the dead letters: how a run ends.

@@ -90,10 +90,6 @@ impl Worker<'_> {
                 let held = self.held(queue);
                 self.settle(queue, held, Settlement::Ack).await;
             }
-            Job::SettleHeld { queue } => {
-                let held = self.held(queue);
-                self.settle(queue, held, Settlement::Ack).await;
-            }
             Job::Drain { queue } => self.drain(queue).await,
             Job::LookAtDead { queue } => {
                 if let Ok(letters) = self.objects[queue].peek(List::DeadLetters, 1000).await {
