@@ -1,5 +1,7 @@
 //! A hash over everything that can be observed: two runs of a case must agree in it.
 
+use std::hash::Hasher;
+
 use leaseline_redis_model::Reply;
 
 /// A hash that grows with the run. Not for secrets: it only has to differ where runs do.
@@ -60,5 +62,15 @@ impl Trace {
 
     pub(crate) fn value(&self) -> u64 {
         self.0
+    }
+}
+
+impl Hasher for Trace {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.bytes(bytes);
     }
 }

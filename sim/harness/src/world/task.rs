@@ -1,6 +1,7 @@
 //! A client: the real queue objects of the core, doing one thing after another.
 
 use std::future::{Future, poll_fn};
+use std::hash::Hash;
 use std::pin::Pin;
 use std::task::Poll;
 
@@ -236,10 +237,20 @@ impl Worker<'_> {
 
     async fn claim(&mut self, queue: usize, max: u32, wait_ms: u64) {
         let claimed = self.objects[queue].claim(max, wait_ms).await;
-        let events = self.objects[queue].take_events();
-        self.note("claim", &claimed);
+        let events = self.objects[queue].take_events().events;
+        if claimed.is_err() || self.link.world.lock().story.is_some() {
+            self.note("claim", &claimed);
+        }
         let mut world = self.link.world.lock();
-        world.trace.text(&format!("{events:?}"));
+        world.coverage.outcomes += 1;
+        for event in &events {
+            (event.operation, event.outcome, event.replayed).hash(&mut world.trace);
+            (&event.message_id, &event.claim_id, event.delivery_count).hash(&mut world.trace);
+        }
+        for Delivery { message_id, payload, lease, delivery_count, replayed } in claimed.iter().flatten() {
+            (message_id, payload.as_ref().ok(), delivery_count, replayed).hash(&mut world.trace);
+            (&lease.stored, &lease.token, lease.deadline_ms).hash(&mut world.trace);
+        }
         if world.settings.leased() && claimed.is_err() {
             world.coverage.marks.count(crate::Mark::ClaimFailed);
         }
