@@ -2,13 +2,14 @@
 --
 -- KEYS[1] pending       list
 -- KEYS[2] marker        string   first answer of this operation id, for its retries
+-- KEYS[3] delivery_counts hash   stored -> claims granted
 -- ARGV[1] stored                 the enveloped message
 -- ARGV[2] marker_ttl_ms
 -- ARGV[3] max_pending_length     empty: no limit
 -- ARGV[4] overload_policy        drop_oldest, or anything else to refuse
 -- RETURNS integer                1 enqueued, -1 full (nothing written)
--- WRITES  marker, then pending as the last step; drop_oldest removes first, so that it works
---         when memory is full
+-- WRITES  marker, then pending, then the count of what was dropped; drop_oldest removes first, so
+--         that it works when memory is full
 -- COST    O(1)
 
 local WRONGTYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value'

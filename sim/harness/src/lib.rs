@@ -31,7 +31,9 @@ mod view;
 mod violation;
 mod world;
 
-pub use case::{Case, FIELDS, Family, KINDS, Kind, MOMENTS, Op, SETTINGS, Settings, TextError, decode};
+pub use case::{
+    Case, FIELDS, Family, KINDS, Kind, MOMENTS, Op, SETTINGS, Settings, TextError, decode,
+};
 pub use explore::explore;
 pub use marks::{Mark, Marks};
 pub use minimise::minimise;

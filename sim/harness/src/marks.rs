@@ -139,7 +139,12 @@ impl Marks {
                     (claim.grants.is_empty(), Mark::ClaimEmpty),
                     (fresh > 1, Mark::ClaimSeveral),
                     (
-                        claim.grants.is_empty() && step.command.args.get(3).is_some_and(|mode| *mode == b"replay"),
+                        claim.grants.is_empty()
+                            && step
+                                .command
+                                .args
+                                .get(3)
+                                .is_some_and(|mode| *mode == b"replay"),
                         Mark::ReplayRefused,
                     ),
                 ] {
@@ -148,7 +153,11 @@ impl Marks {
                     }
                 }
                 let lease = u64::from(step.settings.lease_ms);
-                let latest = step.before.deadlines.last().map_or(0, |(_, deadline)| *deadline);
+                let latest = step
+                    .before
+                    .deadlines
+                    .last()
+                    .map_or(0, |(_, deadline)| *deadline);
                 if lease > 0 && step.excuse.clock && latest > step.server_ms + lease {
                     self.count(Mark::ClockWentBack);
                 }
@@ -160,7 +169,9 @@ impl Marks {
                 let mark = match (script, answer) {
                     ("remove_lease" | "move_lease", ..=0) => Mark::StaleAckRefused,
                     ("remove_lease" | "move_lease", 1..) => {
-                        let due = step.message.and_then(|message| step.before.deadline(message));
+                        let due = step
+                            .message
+                            .and_then(|message| step.before.deadline(message));
                         match due {
                             Some(due) if due <= step.server_ms => Mark::AckAfterExpiry,
                             _ => return,

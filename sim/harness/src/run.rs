@@ -111,7 +111,10 @@ fn prepare(model: &mut Server, scripts: &Scripts) -> Result<(), Violation> {
     for name in scripts.names() {
         let source = scripts.source(name).unwrap_or_default();
         if let Reply::Error(line) = model.execute(&[b"SCRIPT", b"LOAD", source.as_bytes()]) {
-            let message = format!("{name}.lua does not compile: {}", String::from_utf8_lossy(&line));
+            let message = format!(
+                "{name}.lua does not compile: {}",
+                String::from_utf8_lossy(&line)
+            );
             return Err(Violation::new("scripts", 0, message));
         }
     }
@@ -170,7 +173,10 @@ fn heal_and_empty(simulation: &mut Simulation, settings: &Settings) {
     let until_us = simulation.world.lock().now_us + PATIENCE_US + longest_us(settings);
     for client in 0..clients {
         if !simulation.run_until_idle(client, until_us) {
-            stop(simulation, "a call does not end although nothing fails any more");
+            stop(
+                simulation,
+                "a call does not end although nothing fails any more",
+            );
             return;
         }
     }
@@ -239,31 +245,65 @@ fn empty(simulation: &mut Simulation, settings: &Settings) {
             simulation.start(0, Job::TakeOut { queue });
             let until_us = simulation.world.lock().now_us + PATIENCE_US;
             if !simulation.run_until_idle(0, until_us) {
-                stop(simulation, "a claim of everything does not end although nothing fails any more");
+                stop(
+                    simulation,
+                    "a claim of everything does not end although nothing fails any more",
+                );
                 return;
             }
         }
         let next_us = {
             let world = simulation.world.lock();
-            let alive = world.views.iter().zip(&world.excuses).filter(|(_, excuse)| !excuse.evicted);
+            let alive = world
+                .views
+                .iter()
+                .zip(&world.excuses)
+                .filter(|(_, excuse)| !excuse.evicted);
             let waits = |view: &crate::view::View| match settings.leased() {
-                true => !view.pending.is_empty() || !view.processing.is_empty() || !view.deadlines.is_empty(),
+                true => {
+                    !view.pending.is_empty()
+                        || !view.processing.is_empty()
+                        || !view.deadlines.is_empty()
+                }
                 false => !view.pending.is_empty(),
             };
-            let mut alive = alive.map(|(view, _)| view).filter(|view| waits(view)).peekable();
+            let mut alive = alive
+                .map(|(view, _)| view)
+                .filter(|view| waits(view))
+                .peekable();
             if alive.peek().is_none() {
                 return;
             }
             let server_ms = (world.now_us as i64 + world.server.ahead_us) as u64 / 1000;
-            let due = alive.filter_map(|view| view.deadlines.first()).map(|(_, due)| *due).min();
-            let wait_ms = due.unwrap_or(0).saturating_sub(server_ms).max(1 << (round / 20).min(12));
+            let due = alive
+                .filter_map(|view| view.deadlines.first())
+                .map(|(_, due)| *due)
+                .min();
+            let wait_ms = due
+                .unwrap_or(0)
+                .saturating_sub(server_ms)
+                .max(1 << (round / 20).min(12));
             world.now_us + wait_ms * 1000
         };
         if next_us > bound_us {
-            let text = simulation.world.lock().views.iter().map(|view| {
-                format!("{} pending, {} in processing", view.pending.len(), view.processing.len())
-            }).collect::<Vec<_>>().join("; ");
-            stop(simulation, &format!("the queues do not become empty: {text}"));
+            let text = simulation
+                .world
+                .lock()
+                .views
+                .iter()
+                .map(|view| {
+                    format!(
+                        "{} pending, {} in processing",
+                        view.pending.len(),
+                        view.processing.len()
+                    )
+                })
+                .collect::<Vec<_>>()
+                .join("; ");
+            stop(
+                simulation,
+                &format!("the queues do not become empty: {text}"),
+            );
             return;
         }
         simulation.run_until(next_us);

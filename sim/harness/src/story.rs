@@ -33,8 +33,16 @@ pub fn tell(runner: &Runner, case: &Case, violation: &Violation) -> String {
         let _ = writeln!(text, "{line}");
     }
     if outcome.as_ref().err() != Some(violation) {
-        let _ = writeln!(text, "\ntold again, it ended otherwise: {outcome:?}; a run is not determined by its case");
+        let _ = writeln!(
+            text,
+            "\ntold again, it ended otherwise: {outcome:?}; a run is not determined by its case"
+        );
     }
-    let _ = write!(text, "\nthe case, {} lines:\n\n{case}\nreplay: LEASELINE_SIM_CASE='{}' cargo test -p leaseline-sim --test cases\n", case.ops.len(), one_line(case));
+    let _ = write!(
+        text,
+        "\nthe case, {} lines:\n\n{case}\nreplay: LEASELINE_SIM_CASE='{}' cargo test -p leaseline-sim --test cases\n",
+        case.ops.len(),
+        one_line(case)
+    );
     text
 }

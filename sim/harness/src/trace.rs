@@ -33,7 +33,14 @@ impl Trace {
     }
 
     /// A command with its times, and its reply.
-    pub(crate) fn command(&mut self, now_us: u64, server_us: u64, client: usize, argv: &[&[u8]], reply: &Reply) {
+    pub(crate) fn command(
+        &mut self,
+        now_us: u64,
+        server_us: u64,
+        client: usize,
+        argv: &[&[u8]],
+        reply: &Reply,
+    ) {
         self.number(now_us);
         self.number(server_us);
         self.number(client as u64);

@@ -25,7 +25,11 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (command {}): {}", self.property, self.step, self.message)
+        write!(
+            f,
+            "{} (command {}): {}",
+            self.property, self.step, self.message
+        )
     }
 }
 

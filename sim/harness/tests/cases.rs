@@ -13,7 +13,9 @@ fn every_stored_case_holds() {
     names.sort();
     for path in names {
         let text = std::fs::read_to_string(&path).expect("a case");
-        let case: Case = text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let case: Case = text
+            .parse()
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         check(&path.display().to_string(), &case);
     }
 }
@@ -21,7 +23,10 @@ fn every_stored_case_holds() {
 #[test]
 fn the_case_of_the_environment_holds() {
     if let Ok(line) = std::env::var("LEASELINE_SIM_CASE") {
-        let case: Case = line.replace("; ", "\n").parse().expect("LEASELINE_SIM_CASE");
+        let case: Case = line
+            .replace("; ", "\n")
+            .parse()
+            .expect("LEASELINE_SIM_CASE");
         check("LEASELINE_SIM_CASE", &case);
     }
 }

@@ -3,12 +3,17 @@
 use leaseline_sim::{Case, Op, Runner, explore, tell};
 
 fn ops(lines: &[&str]) -> Vec<Op> {
-    lines.iter().map(|line| line.parse().expect("an operation")).collect()
+    lines
+        .iter()
+        .map(|line| line.parse().expect("an operation"))
+        .collect()
 }
 
 fn check(start: &str, alphabet: &[&str], length: usize) -> u64 {
     let runner = Runner::default();
-    let start: Case = format!("leaseline-sim case 1\n{start}").parse().expect("a case");
+    let start: Case = format!("leaseline-sim case 1\n{start}")
+        .parse()
+        .expect("a case");
     let (_, runs, failed) = explore(&runner, &start, &ops(alphabet), length);
     if let Some((case, violation)) = failed {
         panic!("{}", tell(&runner, &case, &violation));
@@ -17,7 +22,11 @@ fn check(start: &str, alphabet: &[&str], length: usize) -> u64 {
 }
 
 fn length(short: usize, long: usize) -> usize {
-    if std::env::var_os("SIM_EXHAUSTIVE").is_some() { long } else { short }
+    if std::env::var_os("SIM_EXHAUSTIVE").is_some() {
+        long
+    } else {
+        short
+    }
 }
 
 const CLAIM: &str = "claim client=0 queue=0 more=0 wait=0";
@@ -30,14 +39,24 @@ const EXPIRE: &str = "advance by=lease";
 #[test]
 fn lost_replies_and_ends_of_leases() {
     // 5 + 5^2 + … + 5^5.
-    let runs = check("set budget_ms=0", &[PUBLISH, CLAIM, ACK, LOSE, EXPIRE], length(5, 7));
+    let runs = check(
+        "set budget_ms=0",
+        &[PUBLISH, CLAIM, ACK, LOSE, EXPIRE],
+        length(5, 7),
+    );
     assert!(runs >= 3905);
 }
 
 #[test]
 fn two_workers_and_one_message() {
     let start = "publish client=0 queue=0 payload=0\nclaim client=0 queue=0 more=0 wait=0";
-    let alphabet = [OTHER_CLAIM, ACK, "ack client=1 queue=0 pick=0", "release client=0 queue=0 pick=0 delay=1", EXPIRE];
+    let alphabet = [
+        OTHER_CLAIM,
+        ACK,
+        "ack client=1 queue=0 pick=0",
+        "release client=0 queue=0 pick=0 delay=1",
+        EXPIRE,
+    ];
     let runs = check(start, &alphabet, length(4, 6));
     assert!(runs >= 780);
 }

@@ -24,11 +24,23 @@ fn mistakes_name_their_line_and_the_remedy() {
     for (text, line, part) in [
         ("", 1, "begins with 'leaseline-sim case 1'"),
         ("leaseline-sim case 9", 1, "begins with"),
-        ("leaseline-sim case 1\npublisch client=0", 2, "no operation 'publisch'"),
-        ("leaseline-sim case 1\n# note\npublish who=0", 3, "it has: client, queue, payload"),
+        (
+            "leaseline-sim case 1\npublisch client=0",
+            2,
+            "no operation 'publisch'",
+        ),
+        (
+            "leaseline-sim case 1\n# note\npublish who=0",
+            3,
+            "it has: client, queue, payload",
+        ),
         ("leaseline-sim case 1\npublish client=9", 2, "use 0 to 4"),
         ("leaseline-sim case 1\npublish client=x", 2, "not a number"),
-        ("leaseline-sim case 1\nadvance by=soon", 2, "none of: 0, 1, lease-1"),
+        (
+            "leaseline-sim case 1\nadvance by=soon",
+            2,
+            "none of: 0, 1, lease-1",
+        ),
         ("leaseline-sim case 1\nset clients", 2, "form name=number"),
         ("leaseline-sim case 1\nset color=1", 2, "no setting 'color'"),
         ("leaseline-sim case 1\nset clients=0", 1, "use 1 to 5"),

@@ -78,7 +78,10 @@ impl Keyspace {
 
     /// The keys that were written since the last call, as often as they were.
     pub(crate) fn take_written(&mut self) -> Vec<Vec<u8>> {
-        self.written.as_mut().map(std::mem::take).unwrap_or_default()
+        self.written
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
     }
 
     /// A living key.

@@ -56,13 +56,13 @@ fn scripts_can_outlive_a_reset() {
     server.execute(&[b"SET", b"k", b"v"]);
     server.reset_with_scripts(Clock::Virtual(0));
     assert_eq!(server.scripts_run(), 0);
-    assert_eq!(
-        server.execute(&[b"EVALSHA", &sha, b"0"]),
-        Reply::Integer(7)
-    );
+    assert_eq!(server.execute(&[b"EVALSHA", &sha, b"0"]), Reply::Integer(7));
     assert_eq!(server.scripts_run(), 1);
     assert_eq!(server.execute(&[b"EXISTS", b"k"]), Reply::Integer(0));
     server.reset(Clock::Virtual(0));
-    assert!(matches!(server.execute(&[b"EVALSHA", &sha, b"0"]), Reply::Error(_)));
+    assert!(matches!(
+        server.execute(&[b"EVALSHA", &sha, b"0"]),
+        Reply::Error(_)
+    ));
     assert_eq!(server.scripts_run(), 1);
 }

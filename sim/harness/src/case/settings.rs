@@ -55,7 +55,7 @@ settings! {
     /// The log of failed messages.
     failed: [0, 2, UNBOUNDED]
     /// The most pending messages; 0: no limit.
-    cap: [0, 0, 2, 5]
+    cap: [0, 0, 0, 2, 5]
     /// At that limit: 0 raise, 1 drop the oldest, 2 block.
     policy: [0, 1, 2]
     /// The window of deduplication in milliseconds.
@@ -130,6 +130,7 @@ impl Settings {
         };
         config.deduplication_ttl_ms = self.window_ms.into();
         config.retry_budget_ms = self.budget_ms.into();
+        config.overload_block_timeout_ms = 200;
         config.retry_max_delay_ms = 200;
         config.command_timeout_ms = self.timeout_ms;
         config.event_buffer = 64;

@@ -15,7 +15,10 @@ impl Check for AckFinal {
     const PROPERTY: &'static str = "ack_final";
 
     fn step(&mut self, step: &Step<'_>) -> Verdict {
-        let settles = matches!(step.script(), "remove" | "remove_lease" | "move" | "move_lease");
+        let settles = matches!(
+            step.script(),
+            "remove" | "remove_lease" | "move" | "move_lease"
+        );
         if let (true, Some(message)) = (settles && step.applied(), step.message) {
             self.settled.insert(message);
         }
@@ -28,7 +31,11 @@ impl Check for AckFinal {
                 continue;
             }
             if let Some(message) = after.iter().find(|message| self.settled.contains(message)) {
-                return Err(format!("{} was settled and is back after {}", step.show(*message), step.script()));
+                return Err(format!(
+                    "{} was settled and is back after {}",
+                    step.show(*message),
+                    step.script()
+                ));
             }
         }
         Ok(())

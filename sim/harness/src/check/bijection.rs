@@ -20,12 +20,21 @@ impl Check for Bijection {
             }
             return Ok(());
         }
-        let (held, due, tokens) = (after.processing.len(), after.deadlines.len(), after.tokens.len());
+        let (held, due, tokens) = (
+            after.processing.len(),
+            after.deadlines.len(),
+            after.tokens.len(),
+        );
         if due != held || tokens != held {
-            return Err(format!("{held} messages in processing have {due} deadlines and {tokens} tokens"));
+            return Err(format!(
+                "{held} messages in processing have {due} deadlines and {tokens} tokens"
+            ));
         }
         if let Some(message) = after.counts.keys().find(|message| !after.holds(**message)) {
-            return Err(format!("{} is gone and has a delivery count", step.show(*message)));
+            return Err(format!(
+                "{} is gone and has a delivery count",
+                step.show(*message)
+            ));
         }
         if !after.refs.keys().eq(after.backrefs.keys()) {
             return Err("the two maps of tokens to claims disagree".into());
@@ -33,13 +42,20 @@ impl Check for Bijection {
         let mut claims: Vec<_> = after.backrefs.values().collect();
         claims.sort_unstable();
         if !after.ids.keys().eq(claims.iter().copied()) {
-            return Err(format!("{} claims have {} records", claims.len(), after.ids.len()));
+            return Err(format!(
+                "{} claims have {} records",
+                claims.len(),
+                after.ids.len()
+            ));
         }
         for (token, id) in after.backrefs.iter() {
             let record = after.ids.get(id);
             let current = record.and_then(|record| after.tokens.get(&record.message));
             if current != Some(token) || record.is_none_or(|record| record.token != *token) {
-                return Err(format!("claim c{} is recorded under token {token}, which no lease has", id.0));
+                return Err(format!(
+                    "claim c{} is recorded under token {token}, which no lease has",
+                    id.0
+                ));
             }
         }
         let delayed = |token: &u64| after.delays.iter().any(|(of, _)| of == token);
@@ -48,7 +64,10 @@ impl Check for Bijection {
                 // A delay that is over need not be listed any more.
                 let due = after.deadline(*message).unwrap_or(0);
                 if due > step.ended_ms && !step.excuse.clock {
-                    return Err(format!("{} has neither a claim nor a delay", step.show(*message)));
+                    return Err(format!(
+                        "{} has neither a claim nor a delay",
+                        step.show(*message)
+                    ));
                 }
             }
         }

@@ -34,10 +34,8 @@ pub(crate) struct BlackBox {
     /// Payloads that came out: claimed, or seen among the dead letters.
     out: BTreeSet<Payload>,
     /// Stored message and token to the client that got it first.
-    tokens: BTreeMap<(Vec<u8>, String), (usize, u64)>,
-    /// The newest token of each stored message.
-    newest: BTreeMap<Vec<u8>, u64>,
-    /// Stored messages that were acknowledged, and when.
+    tokens: BTreeMap<(Vec<u8>, String), usize>,
+    /// Stored messages that were acknowledged, and at which command the client heard of it.
     acked: BTreeMap<Vec<u8>, u64>,
     /// Where a purge may have removed messages.
     purged: BTreeSet<usize>,
@@ -50,7 +48,12 @@ impl BlackBox {
         self.published.insert(payload, (queue, Fate::Unknown));
     }
 
-    pub(crate) fn published(&mut self, payload: Payload, at_us: u64, outcome: &Result<PublishOutcome, Error>) {
+    pub(crate) fn published(
+        &mut self,
+        payload: Payload,
+        at_us: u64,
+        outcome: &Result<PublishOutcome, Error>,
+    ) {
         let fate = match outcome {
             Ok(PublishOutcome::Published) => Fate::Accepted { at_us },
             Ok(PublishOutcome::Duplicate) => Fate::Refused,
@@ -62,21 +65,26 @@ impl BlackBox {
         }
     }
 
-    /// A client got a message. What it knows must be new, and its own.
+    /// A client got a message by a call that began after so many commands. What it knows must be
+    /// new, and its own.
     pub(crate) fn claimed(
         &mut self,
         client: usize,
         queue: usize,
         payload: Payload,
         delivery: &Delivery,
-        now_us: u64,
+        began: u64,
         excused: bool,
     ) -> Result<(), String> {
         let shown = format!("m{}", payload.0);
         match self.published.get(&payload) {
             None => return Err(format!("{shown} was claimed, and nobody published it")),
-            Some((of, _)) if *of != queue => return Err(format!("{shown} was claimed from another queue")),
-            Some((_, Fate::Refused)) => return Err(format!("{shown} was claimed, and its publish was refused")),
+            Some((of, _)) if *of != queue => {
+                return Err(format!("{shown} was claimed from another queue"));
+            }
+            Some((_, Fate::Refused)) => {
+                return Err(format!("{shown} was claimed, and its publish was refused"));
+            }
             Some(_) => {}
         }
         self.out.insert(payload);
@@ -84,32 +92,37 @@ impl BlackBox {
         if excused || self.lost_since_us.is_some() {
             return Ok(());
         }
-        if self.acked.contains_key(stored) {
+        if self.acked.get(stored).is_some_and(|heard| *heard <= began) {
             return Err(format!("{shown} was acknowledged and claimed again"));
         }
         if let Some(token) = &delivery.lease.token {
             let key = (stored.clone(), token.clone());
-            if let Some((other, _)) = self.tokens.get(&key)
+            if let Some(other) = self.tokens.get(&key)
                 && (*other != client || !delivery.replayed)
             {
-                return Err(format!("{shown} was given under token {token} to client {other} and to client {client}"));
+                return Err(format!(
+                    "{shown} was given under token {token} to client {other} and to client {client}"
+                ));
             }
-            let number: u64 = token.parse().unwrap_or(0);
-            let newest = self.newest.entry(stored.clone()).or_insert(0);
-            // Calls overlap, so only a client's own order is known; a claim that was answered
-            // late may bring an older token.
-            *newest = (*newest).max(number);
-            self.tokens.insert(key, (client, now_us));
+            self.tokens.insert(key, client);
         }
         Ok(())
     }
 
-    pub(crate) fn settled(&mut self, lease: &Lease, outcome: Settled, now_us: u64, _queue: usize) -> Result<(), String> {
+    pub(crate) fn settled(
+        &mut self,
+        lease: &Lease,
+        outcome: Settled,
+        heard: u64,
+    ) -> Result<(), String> {
         if outcome != Settled::Done || self.lost_since_us.is_some() {
             return Ok(());
         }
-        if self.acked.insert(lease.stored.clone(), now_us).is_some() && lease.token.is_some() {
-            return Err(format!("one message was settled twice, the second time under token {:?}", lease.token));
+        if self.acked.insert(lease.stored.clone(), heard).is_some() && lease.token.is_some() {
+            return Err(format!(
+                "one message was settled twice, the second time under token {:?}",
+                lease.token
+            ));
         }
         Ok(())
     }
@@ -117,13 +130,6 @@ impl BlackBox {
     pub(crate) fn purges(&mut self, queue: usize) {
         self.purged.insert(queue);
     }
-
-    /// Tokens of a queue may start again.
-    pub(crate) fn drained(&mut self, _queue: usize) {
-        self.newest.clear();
-    }
-
-    pub(crate) fn killed(&mut self, _client: usize) {}
 
     /// The server went back to what it was then.
     pub(crate) fn truncated(&mut self, at_us: u64) {
@@ -143,7 +149,11 @@ impl BlackBox {
                 continue;
             };
             let lost = self.lost_since_us.is_some_and(|since| *at_us >= since);
-            if !self.out.contains(payload) && !lost && !excused[*queue] && !self.purged.contains(queue) {
+            if !self.out.contains(payload)
+                && !lost
+                && !excused[*queue]
+                && !self.purged.contains(queue)
+            {
                 return Err(format!("m{} was accepted and never came out", payload.0));
             }
         }

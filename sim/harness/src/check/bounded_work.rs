@@ -14,14 +14,22 @@ impl Check for BoundedWork {
         }
         let over = step.before.deadlines.len().min(100) as u64;
         let bound = match step.script() {
-            "claim_lease" => 60 + 14 * step.ids.len() as u64 + 8 * over + 20 * step.claim().map_or(0, |claim| claim.dead),
+            "claim_lease" => {
+                60 + 14 * step.ids.len() as u64
+                    + 8 * over
+                    + 20 * step.claim().map_or(0, |claim| claim.dead)
+            }
             "claim" => 20 + 12 * step.ids.len() as u64,
             "redrive" => 20 + 6 * step.command.args.len() as u64,
             "peek" => 20 + 5 * number(step.command.args.first()),
             _ => 40,
         };
         if step.calls > bound {
-            return Err(format!("{} made {} calls, more than {bound}", step.script(), step.calls));
+            return Err(format!(
+                "{} made {} calls, more than {bound}",
+                step.script(),
+                step.calls
+            ));
         }
         Ok(())
     }

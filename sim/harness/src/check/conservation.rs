@@ -12,7 +12,11 @@ pub(crate) struct Conservation;
 /// All payloads of a queue, sorted.
 fn inventory(view: &View, names: &Names) -> Vec<Payload> {
     let alive = view.pending.iter().chain(view.processing.iter());
-    let settled = view.dead.iter().chain(view.completed.iter()).chain(view.failed.iter());
+    let settled = view
+        .dead
+        .iter()
+        .chain(view.completed.iter())
+        .chain(view.failed.iter());
     let mut all: Vec<Payload> = alive
         .map(|message| names.payload_of(*message))
         .chain(settled.copied())
@@ -23,9 +27,21 @@ fn inventory(view: &View, names: &Names) -> Vec<Payload> {
 
 fn same_lists(one: &View, two: &View) -> bool {
     let lists = |view: &View| [view.pending.clone(), view.processing.clone()];
-    let logs = |view: &View| [view.dead.clone(), view.completed.clone(), view.failed.clone()];
-    lists(one).iter().zip(&lists(two)).all(|(a, b)| Arc::ptr_eq(a, b))
-        && logs(one).iter().zip(&logs(two)).all(|(a, b)| Arc::ptr_eq(a, b))
+    let logs = |view: &View| {
+        [
+            view.dead.clone(),
+            view.completed.clone(),
+            view.failed.clone(),
+        ]
+    };
+    lists(one)
+        .iter()
+        .zip(&lists(two))
+        .all(|(a, b)| Arc::ptr_eq(a, b))
+        && logs(one)
+            .iter()
+            .zip(&logs(two))
+            .all(|(a, b)| Arc::ptr_eq(a, b))
 }
 
 impl Check for Conservation {
@@ -33,7 +49,8 @@ impl Check for Conservation {
 
     fn step(&mut self, step: &Step<'_>) -> Verdict {
         let (before, after) = (step.before, step.after);
-        let expects_change = step.applied() && !matches!(step.script(), "release" | "renew" | "cleanup");
+        let expects_change =
+            step.applied() && !matches!(step.script(), "release" | "renew" | "cleanup");
         if same_lists(before, after) && !expects_change {
             return Ok(());
         }
@@ -53,7 +70,9 @@ impl Check for Conservation {
         match (step.script(), payload) {
             ("add" | "publish" | "delay", Some(payload)) if step.applied() => {
                 let full = before.pending.len() >= step.settings.cap as usize;
-                if step.settings.drops_oldest() && full && step.script() != "delay"
+                if step.settings.drops_oldest()
+                    && full
+                    && step.script() != "delay"
                     && let Some(oldest) = before.pending.last()
                 {
                     take(&mut expected, step.names.payload_of(*oldest));
@@ -69,7 +88,8 @@ impl Check for Conservation {
                 }
                 let lists = [&before.dead, &before.completed, &before.failed];
                 let now = [&after.dead, &after.completed, &after.failed];
-                let mut removed = before.pending.len() - after.pending.len().min(before.pending.len());
+                let mut removed =
+                    before.pending.len() - after.pending.len().min(before.pending.len());
                 for (list, now) in lists.iter().zip(now) {
                     removed += list.len() - now.len().min(list.len());
                 }
@@ -78,16 +98,24 @@ impl Check for Conservation {
                 return if step.answer_is(removed as i64) && tails || evicted {
                     Ok(())
                 } else {
-                    Err(format!("purge removed {removed} and answered {:?}", step.answer))
+                    Err(format!(
+                        "purge removed {removed} and answered {:?}",
+                        step.answer
+                    ))
                 };
             }
             ("", _) if step.command.argv[0] == b"LTRIM" => {
                 let cut = |list: &[Payload], was: &[Payload]| was.starts_with(list);
-                let ok = before.pending == after.pending && before.processing == after.processing
+                let ok = before.pending == after.pending
+                    && before.processing == after.processing
                     && before.dead == after.dead
                     && cut(&after.completed, &before.completed)
                     && cut(&after.failed, &before.failed);
-                return if ok { Ok(()) } else { Err("a trim touched more than the end of a log".into()) };
+                return if ok {
+                    Ok(())
+                } else {
+                    Err("a trim touched more than the end of a log".into())
+                };
             }
             _ => {}
         }
@@ -100,9 +128,20 @@ impl Conservation {
         if expected == found || step.excuse.evicted {
             return Ok(());
         }
-        let lost: Vec<_> = expected.iter().filter(|one| count(expected, one) > count(found, one)).collect();
-        let more: Vec<_> = found.iter().filter(|one| count(found, one) > count(expected, one)).collect();
-        let text = |all: &[&Payload]| all.iter().map(|one| format!("m{}", one.0)).collect::<Vec<_>>().join(" ");
+        let lost: Vec<_> = expected
+            .iter()
+            .filter(|one| count(expected, one) > count(found, one))
+            .collect();
+        let more: Vec<_> = found
+            .iter()
+            .filter(|one| count(found, one) > count(expected, one))
+            .collect();
+        let text = |all: &[&Payload]| {
+            all.iter()
+                .map(|one| format!("m{}", one.0))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         Err(format!(
             "{} {:?}: lost [{}], too many [{}]",
             step.script(),

@@ -19,24 +19,41 @@ impl Check for DeadLetter {
         let limit = step.settings.limit().map(u64::from);
         let gone = step.after.dead.len().saturating_sub(step.before.dead.len()) as u64;
         if gone != claim.dead && step.failed_call.is_none() {
-            return Err(format!("{gone} messages were dead-lettered, and {} told", claim.dead));
+            return Err(format!(
+                "{gone} messages were dead-lettered, and {} told",
+                claim.dead
+            ));
         }
         for payload in step.after.dead.iter().take(gone as usize) {
-            let mut alive = step.before.pending.iter().chain(step.before.processing.iter());
+            let mut alive = step
+                .before
+                .pending
+                .iter()
+                .chain(step.before.processing.iter());
             let message = alive.find(|message| step.names.payload_of(**message) == *payload);
             let Some(message) = message else {
-                return Err(format!("m{} was dead-lettered and not alive before", payload.0));
+                return Err(format!(
+                    "m{} was dead-lettered and not alive before",
+                    payload.0
+                ));
             };
             let count = step.before.counts.get(message).copied().unwrap_or(0);
             if limit.is_none_or(|limit| count < limit) && !step.excuse.torn {
-                return Err(format!("{} was dead-lettered after {count} claims of {limit:?}", step.show(*message)));
+                return Err(format!(
+                    "{} was dead-lettered after {count} claims of {limit:?}",
+                    step.show(*message)
+                ));
             }
         }
         for grant in claim.grants.iter().filter(|grant| !grant.replayed) {
             if let Some(limit) = limit
                 && grant.count > limit
             {
-                return Err(format!("{} was claimed {} times of {limit}", step.show(grant.message), grant.count));
+                return Err(format!(
+                    "{} was claimed {} times of {limit}",
+                    step.show(grant.message),
+                    grant.count
+                ));
             }
         }
         Ok(())

@@ -21,8 +21,17 @@ impl Check for DeclaredKeys {
                 ));
             }
         }
-        match step.command.keys.iter().find(|key| queue_of(key) != Some(step.queue)) {
-            Some(key) => Err(format!("{} was given '{}'", step.script(), String::from_utf8_lossy(key))),
+        match step
+            .command
+            .keys
+            .iter()
+            .find(|key| queue_of(key) != Some(step.queue))
+        {
+            Some(key) => Err(format!(
+                "{} was given '{}'",
+                step.script(),
+                String::from_utf8_lossy(key)
+            )),
             None => Ok(()),
         }
     }

@@ -25,24 +25,32 @@ impl Check for DedupWindow {
         let last = self.accepted.get(key).copied();
         match step.answer {
             Answer::Int(1..) => {
-                self.accepted.insert(key.to_vec(), (step.server_ms, step.ended_ms));
+                self.accepted
+                    .insert(key.to_vec(), (step.server_ms, step.ended_ms));
                 match last {
                     // A jump forward ends windows, and a jump back does not bring them back.
-                    Some((began, _)) if step.ended_ms <= began + window && !step.excuse.clock => Err(format!(
-                        "{} accepted a second message {} ms after the first, within the window of {window} ms",
-                        step.script(),
-                        step.server_ms.saturating_sub(began)
-                    )),
+                    Some((began, _)) if step.ended_ms <= began + window && !step.excuse.clock => {
+                        Err(format!(
+                            "{} accepted a second message {} ms after the first, within the window of {window} ms",
+                            step.script(),
+                            step.server_ms.saturating_sub(began)
+                        ))
+                    }
                     _ => Ok(()),
                 }
             }
             Answer::Int(0) => match last {
-                None => Err(format!("{} refused the first message of its key as a duplicate", step.script())),
-                Some((_, ended)) if step.server_ms > ended + window && !step.excuse.clock => Err(format!(
-                    "{} refused a message {} ms after the window of {window} ms",
-                    step.script(),
-                    step.server_ms - ended - window
+                None => Err(format!(
+                    "{} refused the first message of its key as a duplicate",
+                    step.script()
                 )),
+                Some((_, ended)) if step.server_ms > ended + window && !step.excuse.clock => {
+                    Err(format!(
+                        "{} refused a message {} ms after the window of {window} ms",
+                        step.script(),
+                        step.server_ms - ended - window
+                    ))
+                }
                 _ => Ok(()),
             },
             _ => Ok(()),

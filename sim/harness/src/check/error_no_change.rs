@@ -16,7 +16,10 @@ impl Check for ErrorNoChange {
             return Ok(());
         };
         if step.failed_call.is_none() && step.changed() {
-            return Err(format!("{} answered '{line}' and changed its queue", step.script()));
+            return Err(format!(
+                "{} answered '{line}' and changed its queue",
+                step.script()
+            ));
         }
         Ok(())
     }

@@ -21,14 +21,26 @@ impl Check for Fifo {
         if !step.is_clean() || step.excuse.evicted || step.excuse.torn || moved {
             return Ok(());
         }
-        let fresh: Vec<_> = claim.grants.iter().filter(|grant| !grant.replayed).collect();
-        let mode = step.command.args.get(if step.script() == "claim" { 1 } else { 3 });
+        let fresh: Vec<_> = claim
+            .grants
+            .iter()
+            .filter(|grant| !grant.replayed)
+            .collect();
+        let mode = step
+            .command
+            .args
+            .get(if step.script() == "claim" { 1 } else { 3 });
         let open = step.ids.len() - (claim.grants.len() - fresh.len());
         let takes = mode.is_some_and(|mode| *mode == b"claim") && open > 0;
         let mut line: Vec<Message> = step.before.pending.to_vec();
         if takes && step.script() == "claim_lease" {
             // A lease that this very call has given again is not over.
-            let again = |message| claim.grants.iter().any(|grant| grant.replayed && grant.message == message);
+            let again = |message| {
+                claim
+                    .grants
+                    .iter()
+                    .any(|grant| grant.replayed && grant.message == message)
+            };
             let over: Vec<Message> = step
                 .before
                 .deadlines
@@ -38,7 +50,11 @@ impl Check for Fifo {
                 .take(MOST_RECLAIMS)
                 .collect();
             if claim.reclaimed != over.len() as u64 {
-                return Err(format!("{} leases are over and {} were given back", over.len(), claim.reclaimed));
+                return Err(format!(
+                    "{} leases are over and {} were given back",
+                    over.len(),
+                    claim.reclaimed
+                ));
             }
             line.extend(over.iter().rev());
         }
@@ -46,33 +62,32 @@ impl Check for Fifo {
         let count = |message| step.before.counts.get(&message).copied().unwrap_or(0);
         let mut grants = fresh.iter();
         let mut next = grants.next();
-        let mut expected = fresh.len();
-        if takes {
-            while expected < open || next.is_some() {
-                let Some(message) = line.pop() else {
-                    break;
-                };
-                if limit.is_some_and(|limit| count(message) >= limit) {
-                    continue;
-                }
-                match next {
-                    Some(grant) if grant.message == message => next = grants.next(),
-                    _ => {
-                        return Err(format!(
-                            "{} was next, and {} was given",
-                            step.show(message),
-                            next.map_or("nothing".into(), |grant| step.show(grant.message))
-                        ));
-                    }
-                }
-                expected = expected.max(0);
-                if next.is_none() && fresh.len() == open {
-                    break;
+        let mut given = 0;
+        // A call that gives all it may looks no further, also not for what is to be buried.
+        while takes && given < open {
+            let Some(message) = line.pop() else {
+                break;
+            };
+            if limit.is_some_and(|limit| count(message) >= limit) {
+                continue;
+            }
+            match next {
+                Some(grant) if grant.message == message => next = grants.next(),
+                _ => {
+                    return Err(format!(
+                        "{} was next, and {} was given",
+                        step.show(message),
+                        next.map_or("nothing".into(), |grant| step.show(grant.message))
+                    ));
                 }
             }
+            given += 1;
         }
         if let Some(grant) = next {
-            return Err(format!("{} was given and was not at the claim end", step.show(grant.message)));
+            return Err(format!(
+                "{} was given and was not at the claim end",
+                step.show(grant.message)
+            ));
         }
         if takes && line != *step.after.pending {
             return Err("what a claim left pending is not what was there, in its order".into());

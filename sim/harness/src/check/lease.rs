@@ -17,9 +17,14 @@ impl Check for OneLiveLease {
             return Ok(());
         }
         for (at, grant) in claim.grants.iter().enumerate() {
-            let twice = claim.grants[..at].iter().any(|other| other.message == grant.message);
+            let twice = claim.grants[..at]
+                .iter()
+                .any(|other| other.message == grant.message);
             if twice {
-                return Err(format!("{} was given twice in one call", step.show(grant.message)));
+                return Err(format!(
+                    "{} was given twice in one call",
+                    step.show(grant.message)
+                ));
             }
             if step.script() != "claim_lease" {
                 continue;
@@ -63,7 +68,10 @@ impl Check for OneLiveLease {
             }
             let lease = u64::from(step.settings.lease_ms);
             if !(step.server_ms + lease..=step.ended_ms + lease).contains(&grant.deadline) {
-                return Err(format!("the deadline {} is not a lease from now", grant.deadline));
+                return Err(format!(
+                    "the deadline {} is not a lease from now",
+                    grant.deadline
+                ));
             }
         }
         Ok(())

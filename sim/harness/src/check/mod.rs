@@ -17,8 +17,8 @@ mod error_no_change;
 mod fifo;
 mod lease;
 mod quiescence;
-mod replay;
 mod renewal;
+mod replay;
 mod stale_holder;
 mod step;
 mod stuck;
@@ -76,4 +76,3 @@ checks! {
     declared_keys: declared_keys::DeclaredKeys,
     bounded_work: bounded_work::BoundedWork,
 }
-

@@ -8,7 +8,12 @@ use crate::case::Settings;
 use crate::view::{Part, queue_of};
 
 /// Looks at every key that is left.
-pub(crate) fn closed_form(server: &Server, settings: &Settings, excuses: &[Excuse], orphans: bool) -> Verdict {
+pub(crate) fn closed_form(
+    server: &Server,
+    settings: &Settings,
+    excuses: &[Excuse],
+    orphans: bool,
+) -> Verdict {
     let allowed = [Part::Completed, Part::Failed, Part::Dead, Part::Counter];
     // Without leases nothing brings back what a worker took that is gone.
     let kept = [Part::Processing, Part::Ids, Part::Backrefs];

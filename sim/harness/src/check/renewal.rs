@@ -19,10 +19,14 @@ impl Check for Renewal {
         let after = step.after.deadline(message);
         let before = step.before.deadline(message);
         if after != Some(*until as u64) {
-            return Err(format!("a renewal until {until} left the deadline at {after:?}"));
+            return Err(format!(
+                "a renewal until {until} left the deadline at {after:?}"
+            ));
         }
         if before > after && !step.excuse.clock {
-            return Err(format!("a renewal moved the deadline from {before:?} back to {after:?}"));
+            return Err(format!(
+                "a renewal moved the deadline from {before:?} back to {after:?}"
+            ));
         }
         Ok(())
     }

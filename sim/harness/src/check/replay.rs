@@ -23,12 +23,18 @@ impl Check for Replay {
         if let (Some(marker), Answer::Int(answer)) = (step.command.marker, &step.answer) {
             if step.marker_before {
                 if step.changed() {
-                    return Err(format!("{} was repeated and changed its queue again", step.script()));
+                    return Err(format!(
+                        "{} was repeated and changed its queue again",
+                        step.script()
+                    ));
                 }
                 if let Some(first) = self.answers.get(marker)
                     && first != answer
                 {
-                    return Err(format!("{} answered {first}, and {answer} when it was repeated", step.script()));
+                    return Err(format!(
+                        "{} answered {first}, and {answer} when it was repeated",
+                        step.script()
+                    ));
                 }
             } else {
                 self.answers.insert(marker.to_vec(), *answer);
@@ -61,7 +67,10 @@ impl Check for Replay {
                     "claim_lease" => step.before.tokens.get(message) == Some(token),
                     _ => step.before.backrefs.get(&message.0.into()) == Some(id),
                 } && step.before.processing.contains(message);
-                let again = claim.grants.iter().any(|grant| grant.id == *id && grant.message == *message);
+                let again = claim
+                    .grants
+                    .iter()
+                    .any(|grant| grant.id == *id && grant.message == *message);
                 if current && !again {
                     return Err(format!(
                         "claim c{} holds {} under token {token} and was not answered with it",

@@ -10,8 +10,12 @@ impl Check for StaleHolder {
     const PROPERTY: &'static str = "stale_holder";
 
     fn step(&mut self, step: &Step<'_>) -> Verdict {
-        let writes = matches!(step.script(), "remove_lease" | "move_lease" | "release" | "renew");
-        let (Some(message), true) = (step.message, writes && step.ran && !step.marker_before) else {
+        let writes = matches!(
+            step.script(),
+            "remove_lease" | "move_lease" | "release" | "renew"
+        );
+        let (Some(message), true) = (step.message, writes && step.ran && !step.marker_before)
+        else {
             return Ok(());
         };
         let Answer::Int(answer) = step.answer else {
@@ -24,7 +28,11 @@ impl Check for StaleHolder {
                     step.script(),
                     step.show(message),
                     step.command.token,
-                    if step.changed() { "its queue" } else { "nothing" }
+                    if step.changed() {
+                        "its queue"
+                    } else {
+                        "nothing"
+                    }
                 ));
             }
         } else if answer <= 0

@@ -73,7 +73,9 @@ impl<'a> Command<'a> {
             queue: first_key.and_then(|key| queue_of(key)),
             marker: marker.and_then(|at| keys.get(at).copied()),
             stored: stored.and_then(|at| args.get(at).copied()),
-            token: token.and_then(|at| args.get(at)).map_or(0, |text| number(text)),
+            token: token
+                .and_then(|at| args.get(at))
+                .map_or(0, |text| number(text)),
             ids: match script {
                 "claim" => args.get(2..).unwrap_or_default(),
                 "claim_lease" => args.get(4..).unwrap_or_default(),
@@ -171,7 +173,11 @@ fn claim(command: &Command<'_>, items: &[Reply], names: &mut Names) -> ClaimAnsw
             true => (int(items.next()), int(items.next()), int(items.next())),
             false => (0, 0, 0),
         };
-        let id = command.ids.get(position.wrapping_sub(1)).copied().unwrap_or_default();
+        let id = command
+            .ids
+            .get(position.wrapping_sub(1))
+            .copied()
+            .unwrap_or_default();
         answer.grants.push(Grant {
             id: names.id(id),
             message,
@@ -232,7 +238,9 @@ impl Step<'_> {
 
     /// Whether it ran to its end as it was meant to.
     pub(crate) fn is_clean(&self) -> bool {
-        self.ran && self.failed_call.is_none() && !matches!(self.answer, Answer::Error(_))
+        self.ran
+            && self.failed_call.is_none()
+            && !matches!(self.answer, Answer::Error(_))
             && !matches!(&self.answer, Answer::Claim(claim) if claim.failed)
     }
 
@@ -273,7 +281,10 @@ impl Step<'_> {
                 .join(" "),
             script => script.to_owned(),
         };
-        let about = self.message.map(|message| format!(" {}", self.show(message))).unwrap_or_default();
+        let about = self
+            .message
+            .map(|message| format!(" {}", self.show(message)))
+            .unwrap_or_default();
         let token = match self.command.token {
             0 => String::new(),
             token => format!(" token {token}"),
@@ -286,7 +297,12 @@ impl Step<'_> {
             Answer::Claim(claim) => {
                 let grants = claim.grants.iter().map(|grant| {
                     let again = if grant.replayed { " again" } else { "" };
-                    format!("{} token {}{again} for c{}", self.show(grant.message), grant.token, grant.id.0)
+                    format!(
+                        "{} token {}{again} for c{}",
+                        self.show(grant.message),
+                        grant.token,
+                        grant.id.0
+                    )
                 });
                 let mut parts: Vec<String> = grants.collect();
                 if claim.reclaimed > 0 {
@@ -298,11 +314,22 @@ impl Step<'_> {
                 if claim.failed {
                     parts.push("stopped early".into());
                 }
-                if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
+                if parts.is_empty() {
+                    "nothing".into()
+                } else {
+                    parts.join(", ")
+                }
             }
         };
-        let again = if self.marker_before { " (answered before)" } else { "" };
-        let failed = self.failed_call.map(|call| format!(" [call {call} failed]")).unwrap_or_default();
+        let again = if self.marker_before {
+            " (answered before)"
+        } else {
+            ""
+        };
+        let failed = self
+            .failed_call
+            .map(|call| format!(" [call {call} failed]"))
+            .unwrap_or_default();
         format!(
             "      server {:>8} ms  client {} q{} {what}{about}{token} {}{again}{failed} -> {answer}",
             self.server_ms % 100_000_000,

@@ -20,7 +20,11 @@ impl Check for Stuck {
         if same || step.excuse.evicted {
             return Ok(());
         }
-        let mut all: Vec<_> = after.pending.iter().chain(after.processing.iter()).collect();
+        let mut all: Vec<_> = after
+            .pending
+            .iter()
+            .chain(after.processing.iter())
+            .collect();
         all.sort_unstable();
         if let Some(pair) = all.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(format!("{} is there twice", step.show(*pair[0])));
@@ -28,14 +32,24 @@ impl Check for Stuck {
         if !step.settings.leased() {
             return Ok(());
         }
-        let mut due: Vec<_> = after.deadlines.iter().map(|(message, _)| *message).collect();
+        let mut due: Vec<_> = after
+            .deadlines
+            .iter()
+            .map(|(message, _)| *message)
+            .collect();
         due.sort_unstable();
         for message in after.processing.iter() {
             if due.binary_search(message).is_err() {
-                return Err(format!("{} is in processing without a deadline", step.show(*message)));
+                return Err(format!(
+                    "{} is in processing without a deadline",
+                    step.show(*message)
+                ));
             }
             if !after.tokens.contains_key(message) {
-                return Err(format!("{} is in processing without a token", step.show(*message)));
+                return Err(format!(
+                    "{} is in processing without a token",
+                    step.show(*message)
+                ));
             }
         }
         Ok(())

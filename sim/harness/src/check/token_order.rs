@@ -30,7 +30,10 @@ impl Check for TokenOrder {
             return Ok(());
         }
         if step.after.counter < step.before.counter {
-            return Err(format!("the token counter went from {} to {}", step.before.counter, step.after.counter));
+            return Err(format!(
+                "the token counter went from {} to {}",
+                step.before.counter, step.after.counter
+            ));
         }
         let Some(claim) = step.claim().filter(|_| step.script() == "claim_lease") else {
             return Ok(());
@@ -50,7 +53,10 @@ impl Check for TokenOrder {
         for grant in &claim.grants {
             let owner = *self.given[queue].entry(grant.token).or_insert(grant.id);
             if owner != grant.id {
-                return Err(format!("token {} was given to c{} and to c{}", grant.token, owner.0, grant.id.0));
+                return Err(format!(
+                    "token {} was given to c{} and to c{}",
+                    grant.token, owner.0, grant.id.0
+                ));
             }
         }
         Ok(())

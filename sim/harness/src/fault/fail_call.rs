@@ -12,5 +12,8 @@ const ERRORS: [&str; 3] = [
 pub(super) fn inject(world: &mut World, call: u32, error: u32) {
     world.server.fails_at = Some(u64::from(call) + 1);
     let line = ERRORS[error as usize % ERRORS.len()];
-    world.server.model.fail_script_call(u64::from(call) + 1, line);
+    world
+        .server
+        .model
+        .fail_script_call(u64::from(call) + 1, line);
 }

@@ -15,7 +15,10 @@ pub(super) fn shift(world: &mut World, us: i64) {
         world.back_us += us.unsigned_abs();
     }
     if us != 0 {
-        world.excuses.iter_mut().for_each(|excuses| excuses.clock = true);
+        world
+            .excuses
+            .iter_mut()
+            .for_each(|excuses| excuses.clock = true);
     }
     world.server.ahead_us += us;
 }

@@ -74,7 +74,11 @@ pub(crate) fn inject(op: &Op, world: &mut World) -> bool {
     match *op {
         Op::FlushScripts {} => flush_scripts::inject(world),
         Op::Restart { lost } => restart::inject(world, lost as usize),
-        Op::Failover { lost, ahead, behind } => {
+        Op::Failover {
+            lost,
+            ahead,
+            behind,
+        } => {
             let shift = at(ahead) as i64 - at(behind) as i64;
             failover::inject(world, lost as usize, shift * 1000);
         }

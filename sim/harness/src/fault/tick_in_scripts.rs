@@ -8,6 +8,9 @@ use crate::world::World;
 
 pub(super) fn inject(world: &mut World, ms: u32) {
     let per_call = Duration::from_millis(ms.into());
-    world.server.model.set_script_time(ScriptTime::Live { per_call });
+    world
+        .server
+        .model
+        .set_script_time(ScriptTime::Live { per_call });
     world.server.ticks = ms > 0;
 }

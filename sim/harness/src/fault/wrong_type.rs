@@ -16,7 +16,9 @@ pub(super) fn inject(world: &mut World, queue: u32, key: u32, ms: u64) {
     world.covered.push((queue, part));
     world.forget_states();
     world.server.model.take_written();
-    world.agenda.add(world.now_us + ms * 1000, Event::Uncover { queue, part });
+    world
+        .agenda
+        .add(world.now_us + ms * 1000, Event::Uncover { queue, part });
 }
 
 /// What was there comes back.

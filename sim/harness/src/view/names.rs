@@ -79,7 +79,8 @@ impl Names {
 
 /// The payload of an envelope, read without the product's own decoder.
 fn unwrap(stored: &[u8]) -> Option<Vec<u8>> {
-    let value: serde_json::Value = serde_json::from_slice(stored.strip_prefix(b"\x1eRMQ1:")?).ok()?;
+    let value: serde_json::Value =
+        serde_json::from_slice(stored.strip_prefix(b"\x1eRMQ1:")?).ok()?;
     match (value.get("payload"), value.get("payload_hex")) {
         (Some(text), None) => Some(text.as_str()?.as_bytes().to_vec()),
         (None, Some(text)) => hex::decode(text.as_str()?).ok(),

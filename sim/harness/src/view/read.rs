@@ -22,10 +22,14 @@ impl View {
             }
             Part::Delays => self.delays = scores(content, number),
             Part::Tokens => {
-                self.tokens = map(content, |field, value| (names.message(field), number(value)));
+                self.tokens = map(content, |field, value| {
+                    (names.message(field), number(value))
+                });
             }
             Part::Counts => {
-                self.counts = map(content, |field, value| (names.message(field), number(value)));
+                self.counts = map(content, |field, value| {
+                    (names.message(field), number(value))
+                });
             }
             Part::Refs => {
                 self.refs = map(content, |field, value| {
@@ -42,7 +46,9 @@ impl View {
                 });
             }
             Part::Ids => {
-                self.ids = map(content, |field, value| (names.id(field), record(value, names)));
+                self.ids = map(content, |field, value| {
+                    (names.id(field), record(value, names))
+                });
             }
             Part::Counter => {
                 self.counter = match content {
@@ -72,7 +78,9 @@ fn scores<T>(content: Option<Content>, mut name: impl FnMut(&[u8]) -> T) -> Arc<
     let Some(Content::SortedSet(members)) = content else {
         return Arc::new(Vec::new());
     };
-    let named = members.iter().map(|(member, score)| (name(member), *score as u64));
+    let named = members
+        .iter()
+        .map(|(member, score)| (name(member), *score as u64));
     Arc::new(named.collect())
 }
 
@@ -83,7 +91,12 @@ fn map<K: Ord, V>(
     let Some(Content::Hash(fields)) = content else {
         return Arc::new(BTreeMap::new());
     };
-    Arc::new(fields.iter().map(|(field, value)| entry(field, value)).collect())
+    Arc::new(
+        fields
+            .iter()
+            .map(|(field, value)| entry(field, value))
+            .collect(),
+    )
 }
 
 /// A number, or 0.

@@ -46,6 +46,8 @@ impl Agenda {
         if *at_us > until_us {
             return None;
         }
-        self.events.pop().map(|Reverse((at_us, _, event))| (at_us, event))
+        self.events
+            .pop()
+            .map(|Reverse((at_us, _, event))| (at_us, event))
     }
 }

@@ -12,6 +12,7 @@ mod server;
 mod simulation;
 mod task;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leaseline_redis_model::{Clock, Condition, Profile, Server};
@@ -63,6 +64,8 @@ pub(crate) struct World {
     pub(crate) steps: u64,
     /// Keys that are of another type now.
     pub(crate) covered: Vec<(usize, Part)>,
+    /// Deduplication keys under which a message was accepted.
+    accepted: BTreeSet<Vec<u8>>,
     /// How far the server's clock went back, all in all.
     pub(crate) back_us: u64,
     /// The conditions imposed so far.
@@ -84,7 +87,8 @@ impl World {
             old: vec![Vec::new(); queues],
             ..Client::default()
         };
-        let goes_back = |op: &Op| matches!(op, Op::Restart { lost } | Op::Failover { lost, .. } if *lost > 0);
+        let goes_back =
+            |op: &Op| matches!(op, Op::Restart { lost } | Op::Failover { lost, .. } if *lost > 0);
         let kept = case.ops.iter().any(goes_back).then(Default::default);
         Self {
             settings,
@@ -114,6 +118,7 @@ impl World {
             violation: None,
             steps: 0,
             covered: Vec::new(),
+            accepted: BTreeSet::new(),
             back_us: 0,
             imposed: 0,
             holding: Vec::new(),

@@ -113,10 +113,18 @@ impl World {
         due.map(|at| armed.remove(at).1)
     }
 
-    fn dispatch(&mut self, client: usize, commands: &[&[&[u8]]], timeout_ms: u32, plan: Plan) -> usize {
+    fn dispatch(
+        &mut self,
+        client: usize,
+        commands: &[&[&[u8]]],
+        timeout_ms: u32,
+        plan: Plan,
+    ) -> usize {
         let ticket = self.open_ticket(client);
         let deadline = self.now_us + u64::from(timeout_ms) * 1000;
-        if plan.answering == Answering::ResetAtOnce || plan.arrives_us.is_none() && plan.answering == Answering::Reset {
+        if plan.answering == Answering::ResetAtOnce
+            || plan.arrives_us.is_none() && plan.answering == Answering::Reset
+        {
             self.answer_later(ticket, 0, Err(reset()));
         } else {
             self.agenda.add(deadline, Event::Deadline { ticket });
@@ -132,7 +140,9 @@ impl World {
             let request = self.requests.len() - 1;
             match arrives {
                 0 => self.arrive(request),
-                arrives => self.agenda.add(self.now_us + arrives, Event::Arrive { request }),
+                arrives => self
+                    .agenda
+                    .add(self.now_us + arrives, Event::Arrive { request }),
             }
         }
         ticket
@@ -153,7 +163,8 @@ impl World {
         if plan.first_copy {
             request.plan.first_copy = false;
             self.requests[at] = Some(request);
-            self.agenda.add(self.now_us + plan.again_us, Event::Arrive { request: at });
+            self.agenda
+                .add(self.now_us + plan.again_us, Event::Arrive { request: at });
             return;
         }
         let Some(ticket) = request.ticket else {
@@ -167,7 +178,10 @@ impl World {
     }
 
     pub(crate) fn open_ticket(&mut self, client: usize) -> usize {
-        self.tickets.push(Ticket { client, state: TicketState::Open });
+        self.tickets.push(Ticket {
+            client,
+            state: TicketState::Open,
+        });
         self.tickets.len() - 1
     }
 
@@ -176,7 +190,8 @@ impl World {
             return;
         }
         self.tickets[ticket].state = TicketState::Coming(heard);
-        self.agenda.add(self.now_us + after_us, Event::Answer { ticket });
+        self.agenda
+            .add(self.now_us + after_us, Event::Answer { ticket });
     }
 
     /// An answer reaches its client, if it still waits.

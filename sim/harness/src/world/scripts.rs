@@ -60,7 +60,9 @@ impl Scripts {
     ///
     /// If there is no such script, or the part is not there once.
     pub fn edited(&self, name: &str, part: &str, by: &str) -> Result<Self, String> {
-        let source = self.source(name).ok_or_else(|| format!("there is no script '{name}'"))?;
+        let source = self
+            .source(name)
+            .ok_or_else(|| format!("there is no script '{name}'"))?;
         match source.matches(part).count() {
             1 => self.with(name, source.replace(part, by)),
             count => Err(format!("'{part}' is {count} times in {name}.lua, not once")),
@@ -81,11 +83,15 @@ impl Scripts {
 
     /// The script that a command asks for by hash.
     pub(crate) fn by_sha(&self, sha: &[u8]) -> Option<&Running> {
-        self.0.iter().find(|script| script.asked_sha.as_bytes() == sha)
+        self.0
+            .iter()
+            .find(|script| script.asked_sha.as_bytes() == sha)
     }
 
     /// The script that a command asks for with its text.
     pub(crate) fn by_source(&self, source: &[u8]) -> Option<&Running> {
-        self.0.iter().find(|script| script.asked_source.as_bytes() == source)
+        self.0
+            .iter()
+            .find(|script| script.asked_source.as_bytes() == source)
     }
 }

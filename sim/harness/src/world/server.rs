@@ -85,7 +85,11 @@ impl World {
 
         // What is refused runs nothing and uses no planned failure up.
         let ran = !script.is_empty() && self.server.model.scripts_run() > runs;
-        let calls = if ran { self.server.model.script_calls() } else { 0 };
+        let calls = if ran {
+            self.server.model.script_calls()
+        } else {
+            0
+        };
         let failed_call = match self.server.fails_at {
             Some(at) if ran && at <= calls => {
                 self.server.fails_at = None;
@@ -97,7 +101,18 @@ impl World {
             // A script with fewer calls uses the order up.
             self.server.fails_at = None;
         }
-        self.observe(client, &command, &reply, Observed { began_us, marker_before, ran, calls, failed_call });
+        self.observe(
+            client,
+            &command,
+            &reply,
+            Observed {
+                began_us,
+                marker_before,
+                ran,
+                calls,
+                failed_call,
+            },
+        );
         answer(reply)
     }
 
@@ -110,17 +125,27 @@ impl World {
         for key in &keys {
             self.refresh(key);
         }
-        self.trace.command(self.now_us, seen.began_us, client, command.argv, reply);
+        self.trace
+            .command(self.now_us, seen.began_us, client, command.argv, reply);
         let excuse = &mut self.excuses[queue];
         excuse.torn |= seen.failed_call.is_some();
         let undeclared: Vec<Vec<u8>> = match seen.ran {
-            true => self.server.model.undeclared_keys().map(<[u8]>::to_vec).collect(),
+            true => self
+                .server
+                .model
+                .undeclared_keys()
+                .map(<[u8]>::to_vec)
+                .collect(),
             false => Vec::new(),
         };
         let step = Step {
             number: self.steps,
             server_ms: seen.began_us / 1000,
-            ended_ms: if self.server.ticks { self.server.model.time_us() / 1000 } else { seen.began_us / 1000 },
+            ended_ms: if self.server.ticks {
+                self.server.model.time_us() / 1000
+            } else {
+                seen.began_us / 1000
+            },
             client,
             queue,
             command,
@@ -142,13 +167,22 @@ impl World {
             story.push(step.line());
         }
         self.coverage.marks.see(&step);
+        if let Some(key) = command.deduplication.filter(|_| step.applied())
+            && !self.accepted.insert(key.to_vec())
+        {
+            self.coverage.marks.count(crate::Mark::AcceptedAfterWindow);
+        }
         if self.violation.is_none()
             && let Err(violation) = self.checks.step(&step)
         {
             self.violation = Some(violation);
         }
         if let Some(gap) = self.server.model.unsupported().first() {
-            self.violation = Some(crate::Violation::new("model", self.steps, format!("the model lacks {gap}")));
+            self.violation = Some(crate::Violation::new(
+                "model",
+                self.steps,
+                format!("the model lacks {gap}"),
+            ));
         }
     }
 
@@ -257,7 +291,9 @@ fn flatten(reply: Reply, values: &mut Vec<Value>) {
     match reply {
         Reply::Nil | Reply::NilArray => values.push(Value::Nil),
         Reply::Integer(number) => values.push(Value::Int(number)),
-        Reply::Status(text) => values.push(Value::Status(String::from_utf8_lossy(&text).into_owned())),
+        Reply::Status(text) => {
+            values.push(Value::Status(String::from_utf8_lossy(&text).into_owned()))
+        }
         Reply::Bulk(bytes) => values.push(Value::Bytes(bytes)),
         Reply::Array(items) => items.into_iter().for_each(|item| flatten(item, values)),
         other => values.push(Value::Status(format!("{other:?}"))),

@@ -26,8 +26,12 @@ impl Simulation {
         let clients = world.clients.len();
         let world = Shared::new(world);
         Self {
-            tasks: (0..clients).map(|client| task::work(&world, client)).collect(),
-            wakers: (0..clients).map(|client| ready::waker(&ready, client)).collect(),
+            tasks: (0..clients)
+                .map(|client| task::work(&world, client))
+                .collect(),
+            wakers: (0..clients)
+                .map(|client| ready::waker(&ready, client))
+                .collect(),
             world,
         }
     }
@@ -70,7 +74,10 @@ impl Simulation {
                 }
             }
             let mut context = Context::from_waker(&self.wakers[client]);
-            let ended = matches!(self.tasks[client].as_mut().poll(&mut context), Poll::Ready(()));
+            let ended = matches!(
+                self.tasks[client].as_mut().poll(&mut context),
+                Poll::Ready(())
+            );
             let killed = std::mem::take(&mut self.world.lock().clients[client].killed);
             if ended || killed {
                 self.tasks[client] = task::work(&self.world, client);
@@ -78,7 +85,6 @@ impl Simulation {
                 world.coverage.marks.count(crate::Mark::WorkerKilled);
                 world.tell(|| format!("      worker {client} is killed"));
                 world.orphans = true;
-                world.black_box.killed(client);
                 world.clients[client].busy = false;
                 world.ready.push(client);
             }

@@ -16,6 +16,9 @@ use super::link::{Link, Shared};
 use crate::case::{Op, ms};
 use crate::check::Settled;
 
+/// A claim that waits looks twice a second, which teaches nothing new.
+const LONGEST_WAIT_MS: u64 = 1000;
+
 type Object = Queue<Link, Link, Link>;
 
 /// The future of a client. It never ends.
@@ -121,15 +124,22 @@ impl Worker<'_> {
             }
             Op::PublishDelayed { queue, delay, .. } => {
                 let mut message = self.message(0);
-                message.delay_ms = if settings.leased() { ms(&settings, delay) } else { 0 };
+                message.delay_ms = if settings.leased() {
+                    ms(&settings, delay)
+                } else {
+                    0
+                };
                 self.publish(at(queue), vec![message]).await;
             }
             Op::PublishBatch { queue, more, .. } => {
                 let messages = (0..more + 2).map(|flavour| self.message(flavour)).collect();
                 self.publish(at(queue), messages).await;
             }
-            Op::Claim { queue, more, wait, .. } => {
-                self.claim(at(queue), more + 1, ms(&settings, wait)).await;
+            Op::Claim {
+                queue, more, wait, ..
+            } => {
+                let wait_ms = ms(&settings, wait).min(LONGEST_WAIT_MS);
+                self.claim(at(queue), more + 1, wait_ms).await;
             }
             Op::Ack { queue, pick, .. } => {
                 let lease = self.one_held(at(queue), pick);
@@ -158,7 +168,9 @@ impl Worker<'_> {
                     }
                 }
             }
-            Op::Release { queue, pick, delay, .. } if settings.leased() => {
+            Op::Release {
+                queue, pick, delay, ..
+            } if settings.leased() => {
                 let leases = self.one_held(at(queue), pick);
                 self.release(at(queue), leases, ms(&settings, delay)).await;
             }
@@ -175,15 +187,28 @@ impl Worker<'_> {
                 self.note("redrive", &moved);
             }
             Op::Purge { queue, list, .. } => {
-                let list = [List::Completed, List::Failed, List::DeadLetters, List::Pending][list as usize % 4];
+                let list = [
+                    List::Completed,
+                    List::Failed,
+                    List::DeadLetters,
+                    List::Pending,
+                ][list as usize % 4];
                 self.link.world.lock().black_box.purges(at(queue));
                 let purged = self.objects[at(queue)].purge(list).await;
                 self.note("purge", &purged);
             }
             Op::Peek { queue, list, .. } => {
-                let list = [List::Pending, List::Processing, List::Completed, List::Failed, List::DeadLetters]
-                    [list as usize % 5];
-                let peeked = self.objects[at(queue)].peek(list, 5).await.map(|peeked| peeked.len());
+                let list = [
+                    List::Pending,
+                    List::Processing,
+                    List::Completed,
+                    List::Failed,
+                    List::DeadLetters,
+                ][list as usize % 5];
+                let peeked = self.objects[at(queue)]
+                    .peek(list, 5)
+                    .await
+                    .map(|peeked| peeked.len());
                 self.note("peek", &peeked);
             }
             Op::Stats { queue, .. } => {
@@ -236,6 +261,7 @@ impl Worker<'_> {
     }
 
     async fn claim(&mut self, queue: usize, max: u32, wait_ms: u64) {
+        let began = self.link.world.lock().steps;
         let claimed = self.objects[queue].claim(max, wait_ms).await;
         let events = self.objects[queue].take_events().events;
         if claimed.is_err() || self.link.world.lock().story.is_some() {
@@ -247,7 +273,14 @@ impl Worker<'_> {
             (event.operation, event.outcome, event.replayed).hash(&mut world.trace);
             (&event.message_id, &event.claim_id, event.delivery_count).hash(&mut world.trace);
         }
-        for Delivery { message_id, payload, lease, delivery_count, replayed } in claimed.iter().flatten() {
+        for Delivery {
+            message_id,
+            payload,
+            lease,
+            delivery_count,
+            replayed,
+        } in claimed.iter().flatten()
+        {
             (message_id, payload.as_ref().ok(), delivery_count, replayed).hash(&mut world.trace);
             (&lease.stored, &lease.token, lease.deadline_ms).hash(&mut world.trace);
         }
@@ -264,9 +297,11 @@ impl Worker<'_> {
                     return;
                 }
             };
-            let now_us = world.now_us;
             let lost = world.excuses[queue].evicted;
-            let told = world.black_box.claimed(self.link.client, queue, number, &delivery, now_us, lost);
+            let told =
+                world
+                    .black_box
+                    .claimed(self.link.client, queue, number, &delivery, began, lost);
             if let Err(message) = told {
                 world.fail("black_box", message);
             }
@@ -296,7 +331,7 @@ impl Worker<'_> {
                 Err(error) if error.kind == ErrorKind::OutcomeUnknown => Settled::Unknown,
                 Err(_) => continue,
             };
-            let told = world.black_box.settled(lease, settled, world.now_us, queue);
+            let told = world.black_box.settled(lease, settled, world.steps);
             if let Err(message) = told
                 && !world.excuses[queue].evicted
             {
@@ -348,10 +383,6 @@ impl Worker<'_> {
     async fn drain(&mut self, queue: usize) {
         let drained = self.objects[queue].drain(1000).await;
         self.note("drain", &drained);
-        {
-            let mut world = self.link.world.lock();
-            world.black_box.drained(queue);
-        }
         // What could not be resolved is handed on, as a client does.
         let open_claims = self.objects[queue].take_pending_claims();
         if let Ok(mut fresh) = open(self.link, queue) {
