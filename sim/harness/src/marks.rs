@@ -188,7 +188,7 @@ impl Marks {
                 };
                 self.count(mark);
             }
-            Answer::Other => {}
+            Answer::Numbers(_) | Answer::Other => {}
         }
     }
 }

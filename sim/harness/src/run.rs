@@ -210,7 +210,18 @@ fn heal_and_empty(simulation: &mut Simulation, settings: &Settings) {
     }
     let mut guard = simulation.world.lock();
     let world = &mut *guard;
+    // The views were read key by key; they must be what is there. (Delays end by themselves.)
+    let mut followed = world.views.clone();
     world.look_again();
+    for (followed, view) in followed.iter_mut().zip(&world.views) {
+        followed.delays = view.delays.clone();
+    }
+    if followed != world.views {
+        world.fail(
+            "view",
+            "the views do not agree with the keys; this is a mistake of the simulator".into(),
+        );
+    }
     let orphans = world.orphans || world.coverage.faults > 0;
     let ended = closed_form(&world.server.model, settings, &world.excuses, orphans);
     if let Err(message) = ended {

@@ -57,8 +57,8 @@ fn two_workers_and_one_message() {
         "release client=0 queue=0 pick=0 delay=1",
         EXPIRE,
     ];
-    let runs = check(start, &alphabet, length(4, 6));
-    assert!(runs >= 780);
+    let runs = check(start, &alphabet, length(5, 6));
+    assert!(runs >= 3905);
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn late_and_doubled_requests() {
         "duplicate_request client=0 after=0 by=1",
         EXPIRE,
     ];
-    let runs = check(start, &alphabet, length(4, 6));
-    assert!(runs >= 780);
+    let runs = check(start, &alphabet, length(5, 6));
+    assert!(runs >= 3905);
 }
 
 #[test]
@@ -86,4 +86,55 @@ fn every_call_of_a_claim_fails_in_turn() {
             check(&start, &[OTHER_CLAIM, "ack_all client=0 queue=0"], 2);
         }
     }
+}
+
+#[test]
+fn dead_letters_and_delays() {
+    let start = "set limit=1 failed=2\npublish client=0 queue=0 payload=0";
+    let alphabet = [
+        CLAIM,
+        "release client=0 queue=0 pick=0 delay=lease",
+        "fail client=0 queue=0 pick=0",
+        "redrive client=1 queue=0",
+        EXPIRE,
+    ];
+    assert!(check(start, &alphabet, length(5, 6)) >= 3905);
+}
+
+#[test]
+fn windows_of_deduplication() {
+    let alphabet = [
+        "publish_keyed client=0 queue=0 key=0",
+        "publish_keyed client=1 queue=0 key=0",
+        LOSE,
+        "advance by=window",
+        "advance by=1",
+    ];
+    assert!(check("set window_ms=500", &alphabet, length(5, 6)) >= 3905);
+}
+
+#[test]
+fn scripts_that_are_taken_back() {
+    let start = "publish client=0 queue=0 payload=0";
+    let alphabet = [
+        CLAIM,
+        OTHER_CLAIM,
+        ACK,
+        "failover lost=1 ahead=0 behind=0",
+        EXPIRE,
+    ];
+    assert!(check(start, &alphabet, length(5, 6)) >= 3905);
+}
+
+#[test]
+fn workers_that_die_without_leases() {
+    let start = "set lease_ms=0 completed=2\npublish client=0 queue=0 payload=0";
+    let alphabet = [
+        CLAIM,
+        ACK,
+        "kill client=0 after=0 ran=1",
+        LOSE,
+        "drain client=0 queue=0",
+    ];
+    assert!(check(start, &alphabet, length(5, 6)) >= 3905);
 }

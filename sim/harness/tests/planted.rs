@@ -153,7 +153,12 @@ fn a_reclaim_that_leaves_the_lease() {
         "if not failure then attempt('ZREM', DEADLINES, unpack(messages)) end",
         "",
     );
-    found("lease left", &scripts, &["bijection", "one_live_lease"], 8);
+    found(
+        "lease left",
+        &scripts,
+        &["bijection", "one_live_lease", "liveness"],
+        8,
+    );
 }
 
 #[test]

@@ -160,3 +160,78 @@ impl BlackBox {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delivery(stored: &[u8], token: &str) -> Delivery {
+        Delivery {
+            message_id: None,
+            payload: Ok(Vec::new()),
+            lease: Lease {
+                stored: stored.to_vec(),
+                token: Some(token.into()),
+                deadline_ms: None,
+            },
+            delivery_count: 1,
+            replayed: false,
+        }
+    }
+
+    fn accepted() -> BlackBox {
+        let mut seen = BlackBox::default();
+        seen.publishes(Payload(1), 0);
+        seen.published(Payload(1), 5, &Ok(PublishOutcome::Published));
+        seen
+    }
+
+    #[test]
+    fn an_accepted_message_must_come_out() {
+        let mut seen = accepted();
+        assert!(seen.finish(&[false]).is_err());
+        assert!(seen.finish(&[true]).is_ok());
+        seen.truncated(6);
+        assert!(
+            seen.finish(&[false]).is_err(),
+            "accepted before what was lost"
+        );
+        seen.truncated(5);
+        assert!(seen.finish(&[false]).is_ok());
+    }
+
+    #[test]
+    fn an_unknown_publish_may_come_out_and_a_refused_one_may_not() {
+        let mut seen = BlackBox::default();
+        let claimed =
+            |seen: &mut BlackBox| seen.claimed(0, 0, Payload(1), &delivery(b"a", "1"), 0, false);
+        assert!(claimed(&mut seen).is_err(), "nobody published it");
+        seen.publishes(Payload(1), 0);
+        let unknown = Error::new(ErrorKind::OutcomeUnknown, "");
+        seen.published(Payload(1), 0, &Err(unknown));
+        assert!(claimed(&mut seen).is_ok());
+        let refused = Error::new(ErrorKind::Server, "");
+        seen.published(Payload(1), 0, &Err(refused));
+        assert!(claimed(&mut seen).is_err());
+    }
+
+    #[test]
+    fn a_token_has_one_owner_and_a_message_one_end() {
+        let mut seen = accepted();
+        let lease = delivery(b"a", "1").lease;
+        let claim = |seen: &mut BlackBox, client, token, began| {
+            seen.claimed(client, 0, Payload(1), &delivery(b"a", token), began, false)
+        };
+        assert!(claim(&mut seen, 0, "1", 0).is_ok());
+        assert!(claim(&mut seen, 1, "1", 0).is_err());
+        assert!(claim(&mut seen, 1, "2", 0).is_ok());
+        assert!(seen.settled(&lease, Settled::Stale, 7).is_ok());
+        assert!(seen.settled(&lease, Settled::Done, 8).is_ok());
+        assert!(seen.settled(&lease, Settled::Done, 9).is_err());
+        assert!(
+            claim(&mut seen, 2, "3", 8).is_ok(),
+            "it began before the end was known"
+        );
+        assert!(claim(&mut seen, 2, "4", 9).is_err());
+    }
+}

@@ -20,6 +20,7 @@ mod quiescence;
 mod renewal;
 mod replay;
 mod stale_holder;
+mod statistics;
 mod step;
 mod stuck;
 mod token_order;
@@ -73,6 +74,7 @@ checks! {
     delivery_count: delivery_count::DeliveryCount,
     bijection: bijection::Bijection,
     renewal: renewal::Renewal,
+    statistics: statistics::Statistics,
     declared_keys: declared_keys::DeclaredKeys,
     bounded_work: bounded_work::BoundedWork,
 }

@@ -133,6 +133,8 @@ pub(crate) enum Answer {
     Error(String),
     Int(i64),
     Claim(ClaimAnswer),
+    /// What `stats` answers.
+    Numbers(Vec<i64>),
     Other,
 }
 
@@ -142,6 +144,9 @@ impl Answer {
             Reply::Error(line) => Self::Error(String::from_utf8_lossy(line).into_owned()),
             Reply::Integer(number) => Self::Int(*number),
             Reply::Array(items) if command.is_claim() => Self::Claim(claim(command, items, names)),
+            Reply::Array(items) if command.script == "stats" => {
+                Self::Numbers(items.iter().map(|item| int(Some(item)) as i64).collect())
+            }
             _ => Self::Other,
         }
     }
@@ -293,6 +298,7 @@ impl Step<'_> {
         let answer = match &self.answer {
             Answer::Error(line) => line.clone(),
             Answer::Int(number) => number.to_string(),
+            Answer::Numbers(numbers) => format!("{numbers:?}"),
             Answer::Other => "ok".into(),
             Answer::Claim(claim) => {
                 let grants = claim.grants.iter().map(|grant| {

@@ -1,5 +1,6 @@
 //! A request runs twice, because a library on the way sent it again after the first reply was
-//! lost; the client hears the second one.
+//! lost; the client hears the second one. If that is a refusal, such a library has to say that the
+//! outcome is unknown: the first may have taken effect.
 
 use crate::world::Plan;
 

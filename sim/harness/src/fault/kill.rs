@@ -1,4 +1,4 @@
-//! A worker is killed where it waits for a request: its future is dropped, and with it whatever it
+//! A worker is killed where it waits for a request, or in a pause between two: its future is dropped, and with it whatever it
 //! knew. A new worker takes its place.
 
 use crate::world::{Answering, Plan};

@@ -33,7 +33,7 @@ pub(crate) struct Link {
 
 impl Link {
     /// Waits for the answer of what was sent.
-    fn hear(&self, sent: Sent) -> impl Future<Output = Heard> + Send {
+    fn hear(&self, sent: Sent) -> impl Future<Output = Heard> + Send + use<> {
         let world = self.world.clone();
         let mut sent = Some(sent);
         poll_fn(move |_| {
@@ -53,6 +53,16 @@ impl Link {
                 }
             }
         })
+    }
+}
+
+impl Link {
+    /// Waits for the end of a pause, which ends as a request does whose time is up.
+    fn pause(&self, ticket: usize) -> impl Future<Output = ()> + Send + use<> {
+        let heard = self.hear(Sent::Wait(ticket));
+        async move {
+            let _ = heard.await;
+        }
     }
 }
 
@@ -87,15 +97,14 @@ impl Clock for Link {
         let ticket = {
             let mut world = self.world.lock();
             let ticket = world.open_ticket(self.client);
+            if world.dies_in_a_pause(self.client) {
+                return self.pause(ticket);
+            }
             let when = world.now_us + ms * 1000;
             world.agenda.add(when, Event::Wake { ticket });
             ticket
         };
-        let heard = self.hear(Sent::Wait(ticket));
-        async move {
-            // A pause ends as a request whose time is up.
-            let _ = heard.await;
-        }
+        self.pause(ticket)
     }
 }
 

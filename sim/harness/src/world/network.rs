@@ -4,6 +4,7 @@ use leaseline_core::capability::{RedisError, ServerError, Value};
 
 use super::World;
 use super::agenda::Event;
+use crate::case::Op;
 use crate::fault;
 
 /// How the client of a request learns what became of it.
@@ -30,6 +31,8 @@ pub(crate) struct Plan {
     pub(crate) first: usize,
     /// Whether it runs a first time whose answer nobody hears.
     pub(crate) first_copy: bool,
+    /// Whether it is the copy of one that ran before.
+    is_copy: bool,
     /// How long after the first copy the other one runs.
     pub(crate) again_us: u64,
     pub(crate) answering: Answering,
@@ -101,7 +104,7 @@ impl World {
     }
 
     /// The armed fault that the next request of a client meets.
-    fn meets(&mut self, client: usize) -> Option<crate::case::Op> {
+    fn meets(&mut self, client: usize) -> Option<Op> {
         let armed = &mut self.clients[client].armed;
         if armed.is_empty() {
             return None;
@@ -111,6 +114,18 @@ impl World {
             *after = after.saturating_sub(1);
         }
         due.map(|at| armed.remove(at).1)
+    }
+
+    /// Whether a client is killed in the pause that begins.
+    pub(crate) fn dies_in_a_pause(&mut self, client: usize) -> bool {
+        let side = &mut self.clients[client];
+        let kills = |(after, op): &(u32, Op)| *after == 0 && matches!(op, Op::Kill { .. });
+        let Some(at) = side.armed.iter().position(kills) else {
+            return false;
+        };
+        side.armed.remove(at);
+        side.killed = true;
+        true
     }
 
     fn dispatch(
@@ -162,6 +177,7 @@ impl World {
         let plan = request.plan;
         if plan.first_copy {
             request.plan.first_copy = false;
+            request.plan.is_copy = true;
             self.requests[at] = Some(request);
             self.agenda
                 .add(self.now_us + plan.again_us, Event::Arrive { request: at });
@@ -171,6 +187,10 @@ impl World {
             return;
         };
         match plan.answering {
+            // Who sent it twice cannot tell what a refusal of the second means.
+            Answering::Reply if plan.is_copy && replies.iter().any(Result::is_err) => {
+                self.answer_later(ticket, plan.reply_us, Err(reset()));
+            }
             Answering::Reply => self.answer_later(ticket, plan.reply_us, Ok(replies)),
             Answering::Reset => self.answer_later(ticket, 0, Err(reset())),
             Answering::Never | Answering::ResetAtOnce | Answering::NotSent => {}
@@ -235,6 +255,7 @@ impl Plan {
             arrives_us: Some(latency),
             first: usize::MAX,
             first_copy: false,
+            is_copy: false,
             again_us: 0,
             answering: Answering::Reply,
             reply_us: latency,
