@@ -69,6 +69,8 @@ pub fn decode(bytes: &[u8]) -> Case {
             *number = match *name {
                 "client" | "from" | "to" => bytes.up_to(case.settings.clients - 1),
                 "queue" => bytes.up_to(case.settings.queues - 1),
+                // Most scripts make few calls.
+                "call" => bytes.up_to(*most).min(bytes.up_to(*most)),
                 _ => bytes.up_to(*most),
             };
         }

@@ -130,7 +130,7 @@ impl Settings {
         };
         config.deduplication_ttl_ms = self.window_ms.into();
         config.retry_budget_ms = self.budget_ms.into();
-        config.overload_block_timeout_ms = 200;
+        config.overload_block_timeout_ms = 50;
         config.retry_max_delay_ms = 200;
         config.command_timeout_ms = self.timeout_ms;
         config.event_buffer = 64;

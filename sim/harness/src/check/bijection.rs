@@ -18,6 +18,16 @@ impl Check for Bijection {
             if !after.tokens.is_empty() || !after.deadlines.is_empty() || after.counter > 0 {
                 return Err("a queue without leases has some".into());
             }
+            let mut held: Vec<u64> = after.processing.iter().map(|held| held.0.into()).collect();
+            held.sort_unstable();
+            if !after.backrefs.keys().eq(&held) {
+                return Err("claims and the messages in processing disagree".into());
+            }
+            let mut claims: Vec<_> = after.backrefs.values().collect();
+            claims.sort_unstable();
+            if !after.ids.keys().eq(claims) {
+                return Err("claims and their records disagree".into());
+            }
             return Ok(());
         }
         let (held, due, tokens) = (

@@ -17,6 +17,7 @@ mod error_no_change;
 mod fifo;
 mod lease;
 mod quiescence;
+mod records;
 mod renewal;
 mod replay;
 mod stale_holder;
@@ -73,6 +74,7 @@ checks! {
     fifo: fifo::Fifo,
     delivery_count: delivery_count::DeliveryCount,
     bijection: bijection::Bijection,
+    records: records::Records,
     renewal: renewal::Renewal,
     statistics: statistics::Statistics,
     declared_keys: declared_keys::DeclaredKeys,

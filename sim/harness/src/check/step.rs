@@ -229,6 +229,10 @@ pub(crate) struct Step<'a> {
     /// The call that was made to fail.
     pub(crate) failed_call: Option<u64>,
     pub(crate) undeclared: &'a [Vec<u8>],
+    /// A claim that this one answered and whose record has no key with a time to live.
+    pub(crate) missing_record: Option<Id>,
+    /// A claim that this one ended and whose record still has its key.
+    pub(crate) left_record: Option<Id>,
     pub(crate) before: &'a View,
     pub(crate) after: &'a View,
     pub(crate) names: &'a Names,

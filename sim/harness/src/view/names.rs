@@ -27,6 +27,7 @@ pub(crate) struct Names {
     payloads: HashMap<Vec<u8>, Payload>,
     bytes: Vec<Vec<u8>>,
     ids: HashMap<Vec<u8>, Id>,
+    id_texts: Vec<Vec<u8>>,
 }
 
 impl Names {
@@ -73,7 +74,13 @@ impl Names {
         }
         let number = Id(self.ids.len() as u32);
         self.ids.insert(id.to_vec(), number);
+        self.id_texts.push(id.to_vec());
         number
+    }
+
+    /// The text of a claim id.
+    pub(crate) fn id_text(&self, id: Id) -> &[u8] {
+        &self.id_texts[id.0 as usize]
     }
 }
 

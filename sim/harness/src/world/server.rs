@@ -8,7 +8,7 @@ use leaseline_redis_model::{Reply, Saved, Server};
 use super::World;
 use super::scripts::Scripts;
 use crate::check::{Answer, Checks, Command, Step};
-use crate::view::{Part, View};
+use crate::view::{Id, Part, View};
 
 /// Scripts that a restart or a failover can take back at most.
 pub(crate) const KEPT: usize = 8;
@@ -128,7 +128,12 @@ impl World {
         self.trace
             .command(self.now_us, seen.began_us, client, command.argv, reply);
         let excuse = &mut self.excuses[queue];
-        excuse.torn |= seen.failed_call.is_some();
+        // What writes nothing but what it takes back leaves nothing.
+        let leaves = !matches!(
+            command.script,
+            "add" | "publish" | "delay" | "claim" | "renew" | "stats" | "peek" | "outlook"
+        );
+        excuse.torn |= leaves && seen.failed_call.is_some();
         let undeclared: Vec<Vec<u8>> = match seen.ran {
             true => self
                 .server
@@ -138,6 +143,8 @@ impl World {
                 .collect(),
             false => Vec::new(),
         };
+        let answer = Answer::read(command, reply, &mut self.names);
+        let (missing_record, left_record) = self.records(queue, &answer, &before);
         let step = Step {
             number: self.steps,
             server_ms: seen.began_us / 1000,
@@ -149,7 +156,7 @@ impl World {
             client,
             queue,
             command,
-            answer: Answer::read(command, reply, &mut self.names),
+            answer,
             message: command.stored.map(|stored| self.names.message(stored)),
             ids: command.ids.iter().map(|id| self.names.id(id)).collect(),
             marker_before: seen.marker_before,
@@ -157,6 +164,8 @@ impl World {
             calls: seen.calls,
             failed_call: seen.failed_call,
             undeclared: &undeclared,
+            missing_record,
+            left_record,
             before: &before,
             after: &self.views[queue],
             names: &self.names,
@@ -184,6 +193,37 @@ impl World {
                 format!("the model lacks {gap}"),
             ));
         }
+    }
+
+    /// A claim of an answer whose record has no key that ends, and one that ended and left its key.
+    fn records(&self, queue: usize, answer: &Answer, before: &View) -> (Option<Id>, Option<Id>) {
+        let entry = |id: Id| {
+            let mut key = format!("q{queue}::processing:claim_result:").into_bytes();
+            key.extend(self.names.id_text(id));
+            self.server.model.entry(&key)
+        };
+        let missing = match answer {
+            Answer::Claim(claim) => {
+                let mut ids = claim.grants.iter().map(|grant| grant.id);
+                ids.find(|id| entry(*id).is_none_or(|entry| entry.expires_at_ms.is_none()))
+            }
+            _ => None,
+        };
+        let refs = &self.views[queue].refs;
+        let left = match std::sync::Arc::ptr_eq(refs, &before.refs) {
+            true => None,
+            false => {
+                let ended = before
+                    .refs
+                    .iter()
+                    .filter(|(token, _)| !refs.contains_key(token));
+                let ended = ended.map(|(_, id)| *id);
+                // A claim id may have been given another message in the same call.
+                let mut ended = ended.filter(|id| !refs.values().any(|other| other == id));
+                ended.find(|id| entry(*id).is_some())
+            }
+        };
+        (missing, left)
     }
 
     /// The delays are the one part of a queue with a time to live: that it is over is no change

@@ -17,7 +17,7 @@ use crate::case::{Op, ms};
 use crate::check::Settled;
 
 /// A claim that waits looks twice a second, which teaches nothing new.
-const LONGEST_WAIT_MS: u64 = 1000;
+const LONGEST_WAIT_MS: u64 = 500;
 
 type Object = Queue<Link, Link, Link>;
 
