@@ -1,7 +1,7 @@
 //! Histories of a queue under faults, in virtual time, that can be replayed.
 //!
 //! A [`Case`] names everything that happens: what clients do, when a reply is lost, when the server
-//! forgets its last scripts. [`run`] plays it with the real queue logic and the real scripts, on the
+//! forgets its last scripts. [`run()`] plays it with the real queue logic and the real scripts, on the
 //! model of Redis, and checks what must hold after every command and at the end. Nothing else
 //! decides what happens, so a case that fails is a case that fails again.
 //!
@@ -19,6 +19,7 @@
 
 mod case;
 mod check;
+mod ending;
 mod explore;
 mod fault;
 mod marks;

@@ -180,7 +180,7 @@ ops! {
     /// Memory is full for a while.
     "out_of_memory" OutOfMemory Refusal 2 { by: MOMENT }
     /// A call of the next script fails.
-    "fail_call" FailCall Call 4 { call: 45, error: 2 }
+    "fail_call" FailCall Call 4 { call: 45, error: 3 }
     /// A key of a queue is evicted.
     "evict" Evict Key 1 { queue: QUEUE, key: 13 }
     /// A key of a queue is of another type for a while.

@@ -36,7 +36,8 @@ impl Check for ErrorNoChange {
                 without_token(step.before) == without_token(step.after)
             }
             // What it took before stays taken, and recorded: its ids are open, and a retry gets it.
-            ("claim", Some(_)) => true,
+            // So does what a redrive moved: its marker says how many.
+            ("claim" | "redrive", Some(_)) => true,
             _ => !step.changed(),
         };
         match same || step.excuse.evicted {

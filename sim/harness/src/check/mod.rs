@@ -5,9 +5,11 @@
 //! with the server.
 
 mod ack_final;
+mod answer;
 mod bijection;
 mod black_box;
 mod bounded_work;
+mod command;
 mod conservation;
 mod dead_letter;
 mod declared_keys;
@@ -26,9 +28,11 @@ mod step;
 mod stuck;
 mod token_order;
 
+pub(crate) use answer::Answer;
 pub(crate) use black_box::{BlackBox, Settled};
+pub(crate) use command::Command;
 pub(crate) use quiescence::closed_form;
-pub(crate) use step::{Answer, Command, Excuse, Step};
+pub(crate) use step::{Excuse, Step};
 
 use crate::violation::Violation;
 

@@ -3,10 +3,12 @@
 
 use crate::world::World;
 
-const ERRORS: [&str; 3] = [
+/// The last one is what clients try again after.
+const ERRORS: [&str; 4] = [
     "ERR injected",
     "OOM command not allowed when used memory > 'maxmemory'.",
     "NOPERM this user has no permissions",
+    "TRYAGAIN injected",
 ];
 
 pub(super) fn inject(world: &mut World, call: u32, error: u32) {

@@ -1,20 +1,18 @@
 //! A client: the real queue objects of the core, doing one thing after another.
 
+mod leases;
+
 use std::future::{Future, poll_fn};
 use std::hash::Hash;
 use std::pin::Pin;
 use std::task::Poll;
 
-use leaseline_core::message::{
-    Delivery, Lease, List, Outgoing, PublishReply, ReleaseOutcome, ReleaseRequest, RenewOutcome,
-    SettleOutcome, SettleRequest, Settlement,
-};
-use leaseline_core::{Error, ErrorKind, Queue};
+use leaseline_core::message::{Delivery, List, Outgoing, PublishReply, Settlement};
+use leaseline_core::{Error, Queue};
 
-use super::client::{Job, pick};
+use super::client::Job;
 use super::link::{Link, Shared};
 use crate::case::{Op, ms};
-use crate::check::Settled;
 
 /// A claim that waits looks twice a second, which teaches nothing new.
 const LONGEST_WAIT_MS: u64 = 500;
@@ -309,77 +307,6 @@ impl Worker<'_> {
         }
     }
 
-    async fn settle(&mut self, queue: usize, leases: Vec<Lease>, settlement: Settlement) {
-        if leases.is_empty() {
-            return;
-        }
-        let requests: Vec<_> = leases
-            .iter()
-            .map(|lease| SettleRequest {
-                lease: lease.clone(),
-                settlement,
-            })
-            .collect();
-        let outcomes = self.objects[queue].settle(&requests).await;
-        self.note("settle", &outcomes);
-        let mut world = self.link.world.lock();
-        let world = &mut *world;
-        for (lease, outcome) in leases.iter().zip(&outcomes) {
-            let settled = match outcome {
-                Ok(SettleOutcome::Done) => Settled::Done,
-                Ok(SettleOutcome::Stale) => Settled::Stale,
-                Err(error) if error.kind == ErrorKind::OutcomeUnknown => Settled::Unknown,
-                Err(_) => continue,
-            };
-            let told = world.black_box.settled(lease, settled, world.steps);
-            if let Err(message) = told
-                && !world.excuses[queue].evicted
-            {
-                world.fail("black_box", message);
-            }
-            world.clients[self.link.client].put_away(queue, lease);
-        }
-    }
-
-    async fn release(&mut self, queue: usize, leases: Vec<Lease>, delay_ms: u64) {
-        if leases.is_empty() {
-            return;
-        }
-        let requests: Vec<_> = leases
-            .iter()
-            .map(|lease| ReleaseRequest {
-                lease: lease.clone(),
-                delay_ms,
-            })
-            .collect();
-        let outcomes = self.objects[queue].release(&requests).await;
-        self.note("release", &outcomes);
-        let mut world = self.link.world.lock();
-        for (lease, outcome) in leases.iter().zip(&outcomes) {
-            match outcome {
-                Ok(ReleaseOutcome::Released(_) | ReleaseOutcome::Stale) => {}
-                Err(error) if error.kind == ErrorKind::OutcomeUnknown => {}
-                Err(_) => continue,
-            }
-            world.clients[self.link.client].put_away(queue, lease);
-        }
-    }
-
-    async fn renew(&mut self, queue: usize, leases: Vec<Lease>) {
-        if leases.is_empty() {
-            return;
-        }
-        let outcomes = self.objects[queue].renew(&leases).await;
-        self.note("renew", &outcomes);
-        let mut world = self.link.world.lock();
-        for (lease, outcome) in leases.iter().zip(&outcomes) {
-            if matches!(outcome, Ok(RenewOutcome::Stale)) {
-                world.coverage.marks.count(crate::Mark::StaleRenewal);
-                world.clients[self.link.client].put_away(queue, lease);
-            }
-        }
-    }
-
     async fn drain(&mut self, queue: usize) {
         let drained = self.objects[queue].drain(1000).await;
         self.note("drain", &drained);
@@ -389,22 +316,6 @@ impl Worker<'_> {
             fresh.adopt_claims(open_claims);
             self.objects[queue] = fresh;
         }
-    }
-
-    fn held(&self, queue: usize) -> Vec<Lease> {
-        self.link.world.lock().clients[self.link.client].held[queue].clone()
-    }
-
-    fn one_held(&self, queue: usize, at: u32) -> Vec<Lease> {
-        let world = self.link.world.lock();
-        let held = &world.clients[self.link.client].held[queue];
-        pick(held, at).cloned().into_iter().collect()
-    }
-
-    fn one_old(&self, queue: usize, at: u32) -> Vec<Lease> {
-        let world = self.link.world.lock();
-        let old = &world.clients[self.link.client].old[queue];
-        pick(old, at).cloned().into_iter().collect()
     }
 
     /// Puts what a call gave into the trace and the story.
