@@ -2,8 +2,8 @@
 //! had written it took back.
 //!
 //! Where a header documents a partial effect, that is what is checked: a token that was drawn stays
-//! drawn, and a claim that stops early has reclaimed and buried, but left nothing of what it did not
-//! give.
+//! drawn, and a claim that stops early has reclaimed, buried and granted, but left nothing of a grant
+//! that failed.
 
 use super::{Answer, Check, Step, Verdict};
 use crate::view::View;
@@ -50,7 +50,7 @@ impl Check for ErrorNoChange {
     }
 }
 
-/// A claim in which a call failed leaves nothing of a grant that it does not give.
+/// A claim in which a call failed leaves nothing of the grant that failed.
 fn taken_back(step: &Step<'_>) -> Verdict {
     if step.excuse.evicted {
         return Ok(());
@@ -60,16 +60,20 @@ fn taken_back(step: &Step<'_>) -> Verdict {
         let grants = step.claim().map_or([].as_slice(), |claim| &claim.grants);
         grants.iter().any(|grant| grant.message == message)
     };
-    let tokens = step.claim().into_iter().flat_map(|claim| &claim.grants);
-    let tokens: Vec<u64> = tokens.map(|grant| grant.token).collect();
+    // What it granted before the failure is held and recorded, also if the answer does not say so:
+    // its ids are open, and a retry gets it.
+    let current = |token: u64| {
+        let mut held = after.tokens.iter();
+        held.any(|(message, of)| *of == token && after.processing.contains(message))
+    };
     for token in after.refs.keys().chain(after.backrefs.keys()) {
         let known = before.refs.contains_key(token) || before.backrefs.contains_key(token);
-        if !known && !tokens.contains(token) {
+        if !known && !current(*token) {
             return Err(format!("token {token} was not given and has a claim"));
         }
     }
     for (id, record) in after.ids.iter() {
-        if !before.ids.contains_key(id) && !tokens.contains(&record.token) {
+        if !before.ids.contains_key(id) && !current(record.token) {
             return Err(format!("claim c{} was not given and has a record", id.0));
         }
     }
@@ -81,7 +85,8 @@ fn taken_back(step: &Step<'_>) -> Verdict {
                 step.show(*message)
             ));
         }
-        if after.tokens.contains_key(message) && !before.tokens.contains_key(message) {
+        let waits = after.pending.contains(message);
+        if waits && after.tokens.contains_key(message) && !before.tokens.contains_key(message) {
             return Err(format!(
                 "{} was not given and has a token",
                 step.show(*message)

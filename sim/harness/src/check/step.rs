@@ -15,6 +15,8 @@ pub(crate) struct Excuse {
     pub(crate) evicted: bool,
     /// The server's clock jumped: deadlines may lie in the past or far ahead.
     pub(crate) clock: bool,
+    /// The server forgot scripts: a token that it gave may be drawn again for something else.
+    pub(crate) lost: bool,
 }
 
 /// One entry of the log.

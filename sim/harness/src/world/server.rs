@@ -301,6 +301,9 @@ impl World {
             self.views = state.views;
             self.checks = state.checks;
             self.orphans = true;
+            self.excuses
+                .iter_mut()
+                .for_each(|excuse| excuse.lost = true);
             self.black_box.truncated(state.at_us);
             self.coverage.marks.count(crate::Mark::ScriptsLost);
             self.look_again();
