@@ -7,7 +7,7 @@ use leaseline_sim::{Runner, Scripts, soak};
 const CASES: u64 = 3000;
 
 /// How many searches there are, each from a seed of its own.
-const SEARCHES: u64 = 3;
+const SEARCHES: u64 = 5;
 
 fn found(name: &str, scripts: &Scripts, properties: &[&str], longest: usize) {
     let runner = Runner::new(scripts.clone());
@@ -63,7 +63,7 @@ fn a_claim_that_is_not_recorded() {
     found(
         "claim without record",
         &scripts,
-        &["bijection", "replay", "black_box"],
+        &["bijection", "replay", "records", "black_box"],
         6,
     );
 }
@@ -86,7 +86,7 @@ fn a_reclaim_without_a_look_at_the_deadline() {
 #[test]
 fn a_token_that_is_given_twice() {
     let scripts = edited("claim_lease", "call('GET', COUNTER) or '0'", "'0'");
-    found("token twice", &scripts, &["token_order", "bijection"], 6);
+    found("token twice", &scripts, &["token_order", "bijection"], 40);
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn a_reclaim_that_leaves_the_lease() {
     found(
         "lease left",
         &scripts,
-        &["bijection", "one_live_lease", "liveness"],
-        8,
+        &["bijection", "one_live_lease", "liveness", "quiescence"],
+        40,
     );
 }
 
