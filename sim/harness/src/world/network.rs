@@ -242,6 +242,8 @@ impl World {
                 && let waiting = &mut self.tickets[ticket]
                 && matches!(waiting.state, TicketState::Open)
             {
+                // Without leases nobody may come back for what this one settles or takes.
+                self.orphans = true;
                 waiting.state = TicketState::Here(Err(reset()));
                 self.ready.push(waiting.client);
             }
