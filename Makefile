@@ -1,6 +1,6 @@
 # Each target does the set-up that it needs by itself and asks nothing.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test diff lint component
+.PHONY: help setup demo test diff sim lint component
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -16,6 +16,9 @@ test: ## all tests, with real Redis and, where Python 3.12 is found, the origina
 
 diff: ## the Redis model and a real Redis side by side; N=100000 commands, ONLY= one test, SEED= from there
 	@N='$(N)' ONLY='$(ONLY)' SEED='$(SEED)' scripts/diff.sh
+
+sim: setup ## the queue under simulated faults, for MINUTES=1, from SEED=0 on
+	@cargo run --locked --release -p leaseline-sim --example rate -- $$(( $(or $(MINUTES),1) * 60 )) $(or $(SEED),0)
 
 lint: component ## formatting, clippy, documentation, wording
 	@scripts/lint.sh

@@ -2,17 +2,18 @@
 --
 -- KEYS[1] pending       list
 -- KEYS[2] marker        string   first answer of this operation id, for its retries
+-- KEYS[3] delivery_counts hash   stored -> claims granted
 -- ARGV[1] stored                 the enveloped message
 -- ARGV[2] marker_ttl_ms
 -- ARGV[3] max_pending_length     empty: no limit
 -- ARGV[4] overload_policy        drop_oldest, or anything else to refuse
 -- RETURNS integer                1 enqueued, -1 full (nothing written)
--- WRITES  marker, then pending as the last step; drop_oldest removes first, so that it works
---         when memory is full
+-- WRITES  marker, then pending, then the count of what was dropped; drop_oldest removes first, so
+--         that it works when memory is full
 -- COST    O(1)
 
 local WRONGTYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value'
-for i, want in ipairs({'list', 'string'}) do
+for i, want in ipairs({'list', 'string', 'hash'}) do
   local kind = redis.call('TYPE', KEYS[i]).ok
   if kind ~= 'none' and kind ~= want then return redis.error_reply(WRONGTYPE) end
 end
@@ -34,4 +35,6 @@ if type(reply) == 'table' and reply.err then
   if dropped then redis.pcall('RPUSH', KEYS[1], dropped) end
   return redis.error_reply(reply.err)
 end
+-- What came back from a lease has a count, which must not outlive it.
+if dropped then redis.pcall('HDEL', KEYS[3], dropped) end
 return 1

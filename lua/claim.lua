@@ -10,7 +10,7 @@
 -- ARGV[3..] claim_id             as many as claim_result keys
 -- RETURNS n, then n times: position of the id (from 1), stored, replayed (0 or 1)
 -- WRITES  the claim's records first, the move last
--- COST    O(ids)
+-- COST    O(ids + replayed * processing)
 
 local WRONGTYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value'
 for i = 1, #KEYS do
@@ -38,6 +38,13 @@ local empty = false
 for position = 1, #KEYS - 4 do
   local result, id = KEYS[position + 4], ARGV[position + 2]
   local stored = redis.call('GET', result) or redis.call('HGET', IDS, id)
+  if stored and not redis.call('LPOS', PROCESSING, stored) then
+    -- Somebody settled it: the record speaks for nothing any more.
+    redis.call('DEL', result)
+    redis.call('HDEL', IDS, id)
+    if redis.call('HGET', BACKREFS, stored) == id then redis.call('HDEL', BACKREFS, stored) end
+    stored = nil
+  end
   if stored then
     record(result, id, stored)
     answer(position, stored, 1)

@@ -41,8 +41,9 @@ local function wrong(key, wanted)
 end
 local limit = tonumber(ARGV[2])
 -- Without a delivery limit the dead-letter key is a placeholder that nothing may judge.
-if wrong(PROCESSING, 'list') or wrong(REFS, 'hash') or wrong(BACKREFS, 'hash')
-    or limit > 0 and wrong(DEAD, 'list') then
+if wrong(PENDING, 'list') or wrong(PROCESSING, 'list') or wrong(DEADLINES, 'zset')
+    or wrong(COUNTER, 'string') or wrong(COUNTS, 'hash') or wrong(REFS, 'hash')
+    or wrong(BACKREFS, 'hash') or limit > 0 and wrong(DEAD, 'list') then
   return redis.error_reply('WRONGTYPE Operation against a key holding the wrong kind of value')
 end
 

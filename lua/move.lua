@@ -24,6 +24,12 @@ if answered then return tonumber(answered) end
 -- A message under lease belongs to the holder of its token.
 if redis.call('HEXISTS', KEYS[6], ARGV[1]) == 1 then return 0 end
 
+-- Of what is not held nothing is logged: an entry that has to be taken back might stay.
+if not redis.call('LPOS', KEYS[1], ARGV[1]) then
+  redis.pcall('SET', KEYS[5], 0, 'PX', ARGV[3])
+  return 0
+end
+
 redis.call('LPUSH', KEYS[2], ARGV[2])
 local removed = redis.pcall('LREM', KEYS[1], 1, ARGV[1])
 if removed ~= 1 then redis.pcall('LPOP', KEYS[2]) end

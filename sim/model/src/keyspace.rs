@@ -27,12 +27,14 @@ pub(crate) enum Change {
 }
 
 /// All keys, seen from one instant: what has expired by then is gone at the first touch.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Keyspace {
     slots: Map<Vec<u8>, Slot>,
     now_ms: i64,
     /// The keys that changed, in order, while somebody watches or waits for keys.
     changes: Option<Vec<(Vec<u8>, Change)>>,
+    /// The keys that were written, while the caller wants to know.
+    written: Option<Vec<Vec<u8>>>,
 }
 
 impl Keyspace {
@@ -69,7 +71,28 @@ impl Keyspace {
         self.record(key, Change::Woken);
     }
 
+    /// Starts to remember which keys are written.
+    pub(crate) fn note_writes(&mut self) {
+        self.written.get_or_insert_default();
+    }
+
+    /// The keys that were written since the last call, as often as they were.
+    pub(crate) fn take_written(&mut self) -> Vec<Vec<u8>> {
+        self.written
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    /// A living key.
+    pub(crate) fn peek(&self, key: &[u8], now_ms: i64) -> Option<&Slot> {
+        self.slots.get(key).filter(|slot| !slot.is_expired(now_ms))
+    }
+
     fn record(&mut self, key: &[u8], change: Change) {
+        if let Some(written) = &mut self.written {
+            written.push(key.to_vec());
+        }
         if let Some(changes) = &mut self.changes {
             changes.push((key.to_vec(), change));
         }

@@ -70,7 +70,7 @@ pub use fault::Fault;
 #[cfg(feature = "listener")]
 pub use listener::{Handle, Listener};
 pub use reply::Reply;
-pub use server::{Options, Server};
+pub use server::{Options, Saved, Server};
 pub use shape::Protocol;
 pub use state::Profile;
 pub use support::{CommandSupport, Support, commands};

@@ -8,6 +8,7 @@ use crate::clock::{Clock, ScriptTime, Time};
 use crate::condition::Condition;
 use crate::dispatch;
 use crate::dump::Entry;
+use crate::keyspace::Keyspace;
 use crate::refusal::{Answer, Refusal};
 use crate::reply::Reply;
 use crate::script::{Engine, PlannedFailure};
@@ -23,6 +24,10 @@ pub struct Options {
     /// Where the time comes from.
     pub clock: Clock,
 }
+
+/// The keys of a database at one moment.
+#[derive(Debug, Clone)]
+pub struct Saved(Keyspace);
 
 /// A Redis in this process.
 ///
@@ -191,9 +196,51 @@ impl Server {
             .collect()
     }
 
+    /// A living key of the first database.
+    pub fn entry(&self, key: &[u8]) -> Option<Entry> {
+        let keys = self.state.database(0)?;
+        keys.peek(key, self.state.time.now_ms()).map(Entry::from)
+    }
+
+    /// Remembers from now on which keys of the selected database are written, for
+    /// [`Server::take_written`]. [`Server::reset`] ends that.
+    pub fn note_writes(&mut self) {
+        self.state.keys.note_writes();
+    }
+
+    /// The keys that were written since the last call, as often as they were written. Keys whose
+    /// time is up are among them only once somebody met them.
+    pub fn take_written(&mut self) -> Vec<Vec<u8>> {
+        self.state.keys.take_written()
+    }
+
+    /// The keys of the selected database as they are now, for [`Server::load`].
+    pub fn save(&self) -> Saved {
+        Saved(self.state.keys.clone())
+    }
+
+    /// Goes back to what [`Server::save`] gave: this is what a restart finds on its disk, or what
+    /// a replica knew when it took over. Clock, clients and scripts stay as they are.
+    pub fn load(&mut self, saved: &Saved) {
+        self.state.keys = saved.0.clone();
+        self.state.look_at_the_clock();
+    }
+
     /// Makes the server as [`Server::new`] would, with another clock, and keeps what is dear: the
     /// Lua state and the compiled scripts. Clients see an empty script cache all the same.
     pub fn reset(&mut self, clock: Clock) {
+        self.reset_state(clock);
+        self.engine.reset();
+    }
+
+    /// As [`Server::reset`], as if clients had loaded the scripts again that they had loaded
+    /// before, unless there were too many to keep.
+    pub fn reset_with_scripts(&mut self, clock: Clock) {
+        self.reset_state(clock);
+        self.engine.reset_with_scripts();
+    }
+
+    fn reset_state(&mut self, clock: Clock) {
         #[cfg(feature = "planted-faults")]
         let fault = self.state.fault;
         self.state = State::new(self.state.profile, Time::new(clock));
@@ -201,7 +248,6 @@ impl Server {
         {
             self.state.fault = fault;
         }
-        self.engine.reset();
     }
 
     /// Microseconds since 1970, as `TIME` would answer.
@@ -269,6 +315,11 @@ impl Server {
     /// refused ones included.
     pub fn script_calls(&self) -> u64 {
         self.engine.report.calls
+    }
+
+    /// How many scripts ran so far, failed ones included. One that was refused did not run.
+    pub fn scripts_run(&self) -> u64 {
+        self.engine.runs
     }
 
     /// The keys that the last script touched without having them in `KEYS`, in order of their

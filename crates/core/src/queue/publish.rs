@@ -188,6 +188,10 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
             None => Invocation::new(&script::ADD)
                 .key("pending", pending)
                 .key("marker", marker)
+                .key(
+                    "delivery_counts",
+                    self.keys.delivery_counts.clone().into_bytes(),
+                )
                 .arg("stored", stored)
                 .number("marker_ttl_ms", marker_ttl),
         };

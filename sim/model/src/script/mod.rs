@@ -67,6 +67,8 @@ pub(crate) struct Engine {
     pub(crate) time: ScriptTime,
     pub(crate) failure: Option<PlannedFailure>,
     pub(crate) report: Report,
+    /// How many scripts ran, those that failed included.
+    pub(crate) runs: u64,
 }
 
 struct Compiled {
@@ -86,6 +88,7 @@ impl Engine {
             time: profile.script_time(),
             failure: None,
             report: Report::default(),
+            runs: 0,
         }
     }
 
@@ -183,6 +186,15 @@ impl Engine {
         self.report = Report::default();
     }
 
+    /// As [`Engine::reset`], with the scripts of clients still known.
+    pub(crate) fn reset_with_scripts(&mut self) {
+        let loaded = std::mem::take(&mut self.loaded);
+        self.reset();
+        if self.compiled.len() >= loaded.len() {
+            self.loaded = loaded;
+        }
+    }
+
     pub(crate) fn set_instruction_limit(&mut self, limit: u64) {
         self.limits.instructions = limit;
     }
@@ -246,6 +258,7 @@ impl Engine {
         };
         let answer = machine.run(&run, &mut active);
         self.report = active.report;
+        self.runs += 1;
         state.time.thaw();
         state.select(database);
         state.protocol = protocol;
