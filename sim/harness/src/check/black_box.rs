@@ -173,6 +173,7 @@ mod tests {
                 stored: stored.to_vec(),
                 token: Some(token.into()),
                 deadline_ms: None,
+                not_after_ms: None,
             },
             delivery_count: 1,
             replayed: false,
