@@ -1,5 +1,6 @@
 //! The scripts that the server runs: the shipped ones, or others in their place.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use leaseline_core::script;
@@ -67,6 +68,22 @@ impl Scripts {
             1 => self.with(name, source.replace(part, by)),
             count => Err(format!("'{part}' is {count} times in {name}.lua, not once")),
         }
+    }
+
+    /// Those of a folder: one file for each of our scripts, `NAME.lua`.
+    ///
+    /// # Errors
+    ///
+    /// If one is missing or cannot be read, with its path.
+    pub fn from_folder(folder: &Path) -> Result<Self, String> {
+        let mut scripts = Self::shipped();
+        for name in Self::shipped().names() {
+            let path = folder.join(format!("{name}.lua"));
+            let source = std::fs::read_to_string(&path)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            scripts = scripts.with(name, source)?;
+        }
+        Ok(scripts)
     }
 
     /// The text that runs for a script.

@@ -175,6 +175,9 @@ impl World {
         if let Some(story) = &mut self.story {
             story.push(step.line());
         }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.see(self.now_us, &step);
+        }
         self.coverage.marks.see(&step);
         if let Some(key) = command.deduplication.filter(|_| step.applied())
             && !self.accepted.insert(key.to_vec())
