@@ -4,6 +4,7 @@
 //! cargo xtask component                        build the component if it is stale
 //! cargo xtask component --check-reproducible   build it again elsewhere and compare the bytes
 //! cargo xtask component --toolchain debian     use only this toolchain (rustup or debian)
+//! cargo xtask mutants [--script NAME] …        put mistakes into the scripts; does the simulator find them?
 //! ```
 
 use std::env;
@@ -17,6 +18,7 @@ mod componentize;
 #[path = "../../component/build/digest.rs"]
 mod digest;
 mod module;
+mod mutants;
 #[cfg(test)]
 mod original;
 mod reproducible;
@@ -29,8 +31,8 @@ mod wit;
 use artifact::Artifact;
 use toolchain::{Origin, Toolchain};
 
-const USAGE: &str =
-    "usage: cargo xtask component [--check-reproducible] [--toolchain rustup|debian]";
+const USAGE: &str = "usage: cargo xtask component [--check-reproducible] [--toolchain rustup|debian]
+       cargo xtask mutants [--script NAME] [--cases N] [--seed S] [--jobs N] [--list]";
 
 fn main() -> ExitCode {
     match run(env::args().skip(1)) {
@@ -43,8 +45,10 @@ fn main() -> ExitCode {
 }
 
 fn run(mut arguments: impl Iterator<Item = String>) -> Result<()> {
-    if arguments.next().as_deref() != Some("component") {
-        bail!("{USAGE}");
+    match arguments.next().as_deref() {
+        Some("component") => {}
+        Some("mutants") => return mutants::run(&workspace_root()?, arguments),
+        _ => bail!("{USAGE}"),
     }
     let mut check_reproducible = false;
     let mut origins = Origin::ALL.to_vec();

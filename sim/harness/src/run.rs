@@ -12,6 +12,10 @@ use crate::world::{Job, Scripts, Simulation, World};
 /// How long a line of the case waits for its client to be idle, in microseconds.
 pub(crate) const PATIENCE_US: u64 = 20_000_000;
 
+/// How much a script may run: far more than any of ours, and less than one that never ends needs to
+/// be a nuisance.
+const INSTRUCTIONS: u64 = 5_000_000;
+
 /// What a run went through.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
@@ -82,6 +86,7 @@ impl Runner {
             profile: World::profile(&case.settings),
             clock: Clock::Virtual(0),
         });
+        model.set_instruction_limit(INSTRUCTIONS);
         if let Err(violation) = prepare(&mut model, &self.scripts) {
             return (Err(violation), Vec::new());
         }

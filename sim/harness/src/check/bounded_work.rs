@@ -21,6 +21,8 @@ impl Check for BoundedWork {
             }
             "claim" => 20 + 12 * step.ids.len() as u64,
             "redrive" => 20 + 6 * step.command.args.len() as u64,
+            // Two halvings of at most 2^39 ms, two counts each.
+            "stats" => 180,
             "peek" => 20 + 5 * number(step.command.args.first()),
             _ => 40,
         };
