@@ -31,7 +31,8 @@ mod wit;
 use artifact::Artifact;
 use toolchain::{Origin, Toolchain};
 
-const USAGE: &str = "usage: cargo xtask component [--check-reproducible] [--toolchain rustup|debian]
+const USAGE: &str =
+    "usage: cargo xtask component [--check-reproducible] [--toolchain rustup|debian]
        cargo xtask mutants [--script NAME] [--cases N] [--seed S] [--jobs N] [--list]";
 
 fn main() -> ExitCode {
