@@ -137,16 +137,16 @@ impl Delivery {
     ///
     /// The message stays under its lease, or is settled if the outcome is unknown.
     pub async fn ack(&self) -> Result<SettleOutcome, Error> {
-        self.settle(Settlement::Ack).await
+        self.settle(Settlement::Ack, None).await
     }
 
-    /// Ends the message as failed.
+    /// Ends the message as failed. The event `failed` tells the reason.
     ///
     /// # Errors
     ///
     /// As [`ack`](Self::ack).
-    pub async fn fail(&self) -> Result<SettleOutcome, Error> {
-        self.settle(Settlement::Fail).await
+    pub async fn fail(&self, reason: Option<String>) -> Result<SettleOutcome, Error> {
+        self.settle(Settlement::Fail, reason).await
     }
 
     /// Gives the message back: nobody can claim it before the delay is over, by the server's clock.
@@ -172,10 +172,15 @@ impl Delivery {
         only(self.queue.renew(vec![self.message.lease.clone()]).await)
     }
 
-    async fn settle(&self, settlement: Settlement) -> Result<SettleOutcome, Error> {
+    async fn settle(
+        &self,
+        settlement: Settlement,
+        reason: Option<String>,
+    ) -> Result<SettleOutcome, Error> {
         let request = SettleRequest {
             lease: self.message.lease.clone(),
             settlement,
+            reason,
         };
         only(self.queue.settle(vec![request]).await)
     }

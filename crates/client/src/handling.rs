@@ -95,7 +95,7 @@ where
                 Handled::Ack => delivery.ack().await.map(|outcome| ended(outcome, Ended::Acked)),
                 Handled::Fail(reason) => {
                     tracing::warn!(reason, message_id, "a handler failed");
-                    delivery.fail().await.map(|outcome| ended(outcome, Ended::Failed))
+                    delivery.fail(Some(reason)).await.map(|outcome| ended(outcome, Ended::Failed))
                 }
                 Handled::RetryAfter(delay) => {
                     delivery.release(delay).await.map(|outcome| match outcome {

@@ -204,6 +204,7 @@ impl Stage {
         let request = SettleRequest {
             lease: delivery.lease.clone(),
             settlement,
+            reason: None,
         };
         self.queue.settle(vec![request]).await.remove(0)
     }
@@ -294,6 +295,7 @@ async fn a_scripted_history_is_counted_exactly(engine: Engine) {
     let request = SettleRequest {
         lease: broken,
         settlement: Settlement::Fail,
+        reason: None,
     };
     queue.settle(vec![request]).await.remove(0).unwrap_err();
 

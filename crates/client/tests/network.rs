@@ -123,6 +123,7 @@ async fn work(queue: &Queue, leases: bool, context: &str) {
         let request = SettleRequest {
             lease: delivery.lease.clone(),
             settlement,
+            reason: None,
         };
         assert_eq!(
             queue.settle(vec![request]).await,
@@ -226,6 +227,7 @@ async fn work_in_batches(queue: &Queue, context: &str) {
     let settle = |lease: &Lease, settlement| SettleRequest {
         lease: lease.clone(),
         settlement,
+        reason: None,
     };
     let settled = queue
         .settle(vec![
@@ -394,6 +396,7 @@ async fn a_restart(engine: Engine) {
             let request = SettleRequest {
                 lease: delivery.lease,
                 settlement: Settlement::Ack,
+                reason: None,
             };
             (
                 queue.settle(vec![request]).await,

@@ -128,6 +128,7 @@ async fn every_step_has_its_span(engine: Engine) {
         let request = SettleRequest {
             lease: claimed.lease.clone(),
             settlement: Settlement::Ack,
+            reason: None,
         };
         queue.settle(vec![request]).await.remove(0).unwrap();
     }

@@ -241,6 +241,7 @@ fn every_script_is_called_as_its_header_says() {
                 now(queue.settle(&[SettleRequest {
                     lease: lease.clone(),
                     settlement,
+                    reason: None,
                 }]));
             }
             now(queue.renew(core::slice::from_ref(&lease)));

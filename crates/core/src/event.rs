@@ -91,6 +91,8 @@ pub struct Event {
     pub duration_ms: Option<u64>,
     /// Why it failed.
     pub error: Option<Error>,
+    /// Why the handler failed, for [`Operation::Failed`], as the settlement told.
+    pub reason: Option<String>,
     /// How long a drain may take, for [`Operation::Drain`].
     pub timeout_ms: Option<u64>,
     /// Claim ids still open, for [`Operation::Drain`].
@@ -113,6 +115,7 @@ impl Event {
             max_delivery_count: None,
             duration_ms: None,
             error: None,
+            reason: None,
             timeout_ms: None,
             pending_claim_ids: None,
             replayed: false,

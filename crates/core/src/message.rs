@@ -144,6 +144,8 @@ pub struct SettleRequest {
     pub lease: Lease,
     /// How the message ends.
     pub settlement: Settlement,
+    /// Why it failed, for the event [`Failed`](crate::event::Operation::Failed); not stored.
+    pub reason: Option<String>,
 }
 
 /// What became of a settlement.

@@ -151,8 +151,10 @@
 //!             stored: &lease.stored,
 //!             token: lease.token.as_deref(),
 //!             deadline_ms: lease.deadline_ms,
+//!             not_after_ms: None,
 //!         },
 //!         settlement: Settlement::Ack,
+//!         reason: None,
 //!     };
 //!     let settled = queues.call_settle(&mut store, queue, &[done]).await?;
 //!     assert!(matches!(settled[0], Ok(SettleOutcome::Done)));

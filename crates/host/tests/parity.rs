@@ -111,6 +111,7 @@ macro_rules! tour {
         let settle = |index: usize, settlement| SettleRequest {
             lease: first[index].lease.clone(),
             settlement,
+            reason: None,
         };
         let requests = [settle(0, Settlement::Ack), settle(1, Settlement::Fail)];
         told.push(format!("{:?}", $unwrap!($queue.settle(&requests).await)));

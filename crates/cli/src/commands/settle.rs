@@ -60,6 +60,7 @@ async fn settle(
     let request = |lease: &Lease| SettleRequest {
         lease: lease.clone(),
         settlement,
+        reason: None,
     };
     Verdicts::new(output, messages)
         .of(&batch.leases, async |leases| {

@@ -237,6 +237,7 @@ async fn work(queue: &Queue, shift: Shift, call: &watch::Receiver<Call>, book: &
             let request = SettleRequest {
                 lease: delivery.lease,
                 settlement,
+                reason: None,
             };
             // Done, or stale as a release.
             let settled = queue.settle(vec![request]).await.remove(0);

@@ -94,6 +94,7 @@ pub(crate) async fn either_settles_a_claim_of_the_other(stage: Stage) {
     let request = SettleRequest {
         lease,
         settlement: Settlement::Ack,
+        reason: None,
     };
     assert_eq!(ours.settle(vec![request]).await, [Ok(Done)]);
     stage.check_leases(1, 0).await;

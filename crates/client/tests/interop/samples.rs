@@ -88,6 +88,7 @@ async fn settle(queue: &Queue, delivery: &Delivery, settlement: Settlement) -> S
     let request = SettleRequest {
         lease: delivery.lease.clone(),
         settlement,
+        reason: None,
     };
     let outcome = queue.settle(vec![request]).await.pop();
     outcome

@@ -48,6 +48,7 @@ pub(crate) async fn settle(
     let request = SettleRequest {
         lease: delivery.lease.clone(),
         settlement,
+        reason: None,
     };
     queue.settle(vec![request]).await.pop().unwrap().unwrap()
 }

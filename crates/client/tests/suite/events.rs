@@ -81,6 +81,7 @@ fn fields(event: &Event) -> Vec<&'static str> {
         ("limit", event.max_delivery_count.is_some()),
         ("duration", event.duration_ms.is_some()),
         ("error", event.error.is_some()),
+        ("reason", event.reason.is_some()),
         ("timeout", event.timeout_ms.is_some()),
         ("open", event.pending_claim_ids.is_some()),
         ("replayed", event.replayed),
@@ -231,6 +232,16 @@ suite! {
             "Nack Skipped: message token duration",
             "StaleLeaseNack Skipped: message token duration",
         ]);
+    }
+
+    async fn the_reason_of_a_failure_is_told(world: World) {
+        let queue = world.queue(|_| ()).await;
+        publish(&queue, &["a"]).await;
+        queue.take_events().await;
+        queue.consumer().limit(Some(1)).run(|_| async { Err::<(), _>("no paper") }).await.unwrap();
+        let events = queue.take_events().await.events;
+        let failed = events.iter().find(|event| event.operation == Operation::Failed).unwrap();
+        assert_eq!(failed.reason.as_deref(), Some("no paper"));
     }
 
     async fn a_settlement_that_fails_is_told(world: World) {

@@ -33,7 +33,7 @@ suite! {
             let claimed = claim(&queue, 4).await;
             let requests = claimed.iter().zip([Settlement::Ack, Settlement::Ack, Settlement::Ack, Settlement::Fail]);
             let requests = requests
-                .map(|(delivery, settlement)| SettleRequest { lease: delivery.lease.clone(), settlement })
+                .map(|(delivery, settlement)| SettleRequest { lease: delivery.lease.clone(), settlement, reason: None })
                 .collect();
             for outcome in queue.settle(requests).await {
                 assert_eq!(outcome, Ok(SettleOutcome::Done));

@@ -206,6 +206,7 @@ pub(crate) async fn settle(
     let request = SettleRequest {
         lease: lease.clone(),
         settlement,
+        reason: None,
     };
     queue.settle(vec![request]).await.pop().unwrap()
 }

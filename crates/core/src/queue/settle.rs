@@ -190,12 +190,12 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         };
         let failed = request.settlement == Settlement::Fail;
         if failed {
-            emit(
-                self,
-                Operation::Failed,
-                Outcome::Failure,
-                destination.as_ref(),
-            );
+            let mut event = template.clone();
+            event.operation = Operation::Failed;
+            event.outcome = Outcome::Failure;
+            event.destination = destination.clone();
+            event.reason = request.reason.clone();
+            self.emit(event);
         }
         trimmed.retain(|event| {
             let told = *outcome == Ok(SettleOutcome::Done) && event.destination == destination;

@@ -184,6 +184,7 @@ impl World {
         let request = SettleRequest {
             lease: self.claimed[at].lease.clone(),
             settlement,
+            reason: None,
         };
         now(self.queue.settle(&[request])).remove(0)
     }

@@ -30,6 +30,7 @@ fn event(event: Event) -> Option<types::Event> {
         max_delivery_count: event.max_delivery_count,
         duration_ms: event.duration_ms,
         error: event.error.map(error),
+        reason: event.reason,
         timeout_ms: event.timeout_ms,
         pending_claim_ids: event.pending_claim_ids,
         replayed: event.replayed,

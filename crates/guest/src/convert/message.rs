@@ -67,6 +67,7 @@ pub(crate) fn settle_request(request: types::SettleRequest) -> SettleRequest {
             types::Settlement::Ack => Settlement::Ack,
             types::Settlement::Fail => Settlement::Fail,
         },
+        reason: request.reason,
     }
 }
 

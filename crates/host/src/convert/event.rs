@@ -22,6 +22,7 @@ fn event(event: types::Event) -> Event {
     result.max_delivery_count = event.max_delivery_count;
     result.duration_ms = event.duration_ms;
     result.error = event.error.map(error);
+    result.reason = event.reason;
     result.timeout_ms = event.timeout_ms;
     result.pending_claim_ids = event.pending_claim_ids;
     result.replayed = event.replayed;

@@ -67,6 +67,7 @@ pub(crate) fn settle_request(request: &SettleRequest) -> types::SettleRequest<'_
             Settlement::Ack => types::Settlement::Ack,
             Settlement::Fail => types::Settlement::Fail,
         },
+        reason: request.reason.as_deref(),
     }
 }
 

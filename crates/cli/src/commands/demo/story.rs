@@ -220,6 +220,7 @@ async fn ack(queue: &Queue, lease: &Lease) -> Result<SettleOutcome, Failure> {
     let request = SettleRequest {
         lease: lease.clone(),
         settlement: Settlement::Ack,
+        reason: None,
     };
     one(queue.settle(vec![request]).await)
 }

@@ -183,6 +183,7 @@ impl Play {
         let request = SettleRequest {
             lease: lease.clone(),
             settlement,
+            reason: None,
         };
         let outcome = now(self.world.queue.settle(&[request])).remove(0);
         outcome.expect("an answer")

@@ -24,6 +24,7 @@ impl Worker<'_> {
             .map(|lease| SettleRequest {
                 lease: lease.clone(),
                 settlement,
+                reason: None,
             })
             .collect();
         let outcomes = self.objects[queue].settle(&requests).await;
