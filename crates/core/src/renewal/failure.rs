@@ -60,9 +60,7 @@ impl FollowUp {
     pub fn failed(&mut self, failure: Failure) -> Option<u64> {
         let delay_ms = match failure {
             Failure::Connection => self.delay_ms,
-            Failure::Throttled(Some(hint)) => {
-                hint.max(self.min_throttle_ms).min(self.max_delay_ms)
-            }
+            Failure::Throttled(Some(hint)) => hint.max(self.min_throttle_ms).min(self.max_delay_ms),
             _ => return None,
         };
         self.attempts_left = self.attempts_left.checked_sub(1)?;

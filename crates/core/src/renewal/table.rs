@@ -327,6 +327,11 @@ impl Table {
         self.active.contains_key(&token)
     }
 
+    /// Whether a waited stop waits for an extension.
+    pub fn is_stopping(&self, token: Token) -> bool {
+        self.stopping.contains_key(&token)
+    }
+
     /// Whether a stop is remembered for its start.
     pub fn is_remembered(&self, token: Token) -> bool {
         self.stopped.contains(token)
