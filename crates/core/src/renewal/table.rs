@@ -160,7 +160,9 @@ impl Table {
             .unwrap_or_else(|| self.settings.interval_ms(start.lease_ms))
             .max(1);
         let delay_ms = match start.first {
-            First::EndsIn(left) => left.saturating_sub(self.settings.deadline_grace_ms),
+            First::EndsIn(left) => left
+                .saturating_sub(self.settings.deadline_grace_ms)
+                .max(self.settings.due_now_delay_ms),
             First::Granted(granted) if start.interval_ms.is_none() => {
                 self.early(interval_ms.min(granted / 3), token, 0)
             }
