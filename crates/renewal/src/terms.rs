@@ -14,6 +14,7 @@ pub struct Terms {
     ends_at: Option<Instant>,
     granted_ms: u64,
     longest_ms: Option<u64>,
+    align_ms: u64,
 }
 
 impl Terms {
@@ -48,6 +49,7 @@ impl Terms {
             ends_at: None,
             granted_ms: lease_ms,
             longest_ms: None,
+            align_ms: 0,
         }
     }
 
@@ -70,6 +72,13 @@ impl Terms {
         self
     }
 
+    /// Renews it up to so much earlier, if others that may be so early are due then: they share a
+    /// request.
+    pub fn early(mut self, early: Duration) -> Self {
+        self.align_ms = u64::try_from(early.as_millis()).unwrap_or(u64::MAX);
+        self
+    }
+
     /// Keeps it no longer than this after the start.
     pub fn longest(mut self, longest: Option<Duration>) -> Self {
         self.longest_ms = longest.map(millis);
@@ -88,6 +97,7 @@ impl Terms {
                 }
                 None => First::Granted(self.granted_ms),
             },
+            align_ms: self.align_ms,
             longest_ms: self.longest_ms,
         }
     }

@@ -27,6 +27,9 @@ pub struct Start {
     pub interval_ms: Option<u64>,
     /// When the first one is due.
     pub first: First,
+    /// Brings each renewal forward to the last multiple of this, so that those of one server are
+    /// due together and share a request; 0: none.
+    pub align_ms: u64,
     /// The longest time from now for which the lease is kept. No extension asks for more, and the
     /// owner is told when it is over.
     pub longest_ms: Option<u64>,
@@ -99,6 +102,7 @@ pub enum Action {
 struct Renewal {
     lease_ms: u64,
     interval_ms: u64,
+    align_ms: u64,
     /// The end of the longest lease time.
     until_ms: Option<u64>,
     /// The next thing that happens to it, if nothing is in flight.
@@ -175,6 +179,7 @@ impl Table {
         let mut renewal = Renewal {
             lease_ms: start.lease_ms,
             interval_ms,
+            align_ms: start.align_ms,
             until_ms: start
                 .longest_ms
                 .map(|longest| now_ms.saturating_add(longest)),
@@ -386,7 +391,11 @@ fn schedule(
     now_ms: u64,
     delay_ms: u64,
 ) {
-    let next_ms = now_ms.saturating_add(delay_ms);
+    let mut next_ms = now_ms.saturating_add(delay_ms);
+    let over_ms = next_ms.checked_rem(renewal.align_ms).unwrap_or(0);
+    if over_ms < delay_ms {
+        next_ms -= over_ms;
+    }
     renewal.due_ms = match renewal.until_ms {
         Some(until_ms) if renewal.final_lease => until_ms,
         Some(until_ms) => next_ms.min(until_ms),

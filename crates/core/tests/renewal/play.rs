@@ -87,6 +87,7 @@ impl Play {
                 lease_ms,
                 interval_ms: None,
                 first: First::Granted(lease_ms),
+                align_ms: 0,
                 longest_ms: None,
             },
         );

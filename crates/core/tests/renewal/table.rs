@@ -11,6 +11,7 @@ fn start(token: u64) -> Start {
         lease_ms: 30_000,
         interval_ms: None,
         first: First::EndsIn(0),
+        align_ms: 0,
         longest_ms: None,
     }
 }

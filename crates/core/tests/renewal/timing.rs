@@ -9,6 +9,7 @@ fn start(lease_ms: u64, first: First) -> Start {
         lease_ms,
         interval_ms: None,
         first,
+        align_ms: 0,
         longest_ms: None,
     }
 }
@@ -173,5 +174,21 @@ proptest! {
         }
         let first = table.next_due_ms().unwrap();
         prop_assert!(first < 60_000 && first >= 60_000 - 600 * u64::from(percent));
+    }
+
+    #[test]
+    fn aligned_renewals_are_due_together_and_never_late(
+        starts in prop::collection::vec(0..1_000_000_u64, 2..50),
+        align_ms in 2..10_000_u64,
+    ) {
+        for now in starts {
+            let mut table = table();
+            let mut begun = start(300_000, First::Granted(300_000));
+            begun.align_ms = align_ms;
+            table.start(now, &begun);
+            let due = table.next_due_ms().unwrap();
+            prop_assert_eq!(due % align_ms, 0);
+            prop_assert!(due <= now + 60_000 && due > now + 60_000 - align_ms);
+        }
     }
 }
