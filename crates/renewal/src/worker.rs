@@ -88,3 +88,61 @@ impl Worker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use leaseline_core::ErrorKind;
+
+    use super::*;
+    use crate::{Extend, Outcome, Renewer, Stopped, Terms};
+
+    struct Server;
+
+    impl Extend for Server {
+        type Lease = ();
+        async fn extend(&self, (): &(), _: Duration) -> Outcome {
+            Ok(())
+        }
+    }
+
+    /// As in a process that was forked off the one that made it.
+    fn forked(worker: &Worker) {
+        let other = std::process::id().wrapping_add(1);
+        worker.owner.shared.process.store(other, Ordering::Relaxed);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_fork_touches_nothing_of_its_parent() {
+        let worker = Worker::new(Settings::default()).unwrap();
+        let renewer = Renewer::with(worker.clone(), Server);
+        let terms = || Terms::of_seconds(Some(30.0)).unwrap();
+        let (running, fresh) = (renewer.renewal((), terms()), renewer.renewal((), terms()));
+        running.start().await.unwrap();
+        forked(&worker);
+        let error = fresh.start().await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Configuration);
+        assert_eq!(running.stop().await, Ok(Stopped::Done));
+        drop(running);
+        assert_eq!(worker.metrics(), Metrics::default());
+        // The parent goes on: neither stop has reached it.
+        let here = std::process::id();
+        worker.owner.shared.process.store(here, Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(worker.metrics().counts.active, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_fork_has_a_worker_of_its_own() {
+        let parent = Worker::global();
+        assert!(Arc::ptr_eq(&parent.owner, &Worker::global().owner));
+        forked(&parent);
+        let child = Worker::global();
+        assert!(!Arc::ptr_eq(&parent.owner, &child.owner));
+        assert!(Arc::ptr_eq(&child.owner, &Worker::global().owner));
+        let renewal = Renewer::new(Server).renewal((), Terms::of_seconds(None).unwrap());
+        renewal.start().await.unwrap();
+        assert_eq!(child.metrics().counts.active, 1);
+    }
+}
