@@ -20,7 +20,7 @@ macro_rules! marks {
 
             /// Those that only a recipe reaches: chance draws no operation of [`Family::Hand`].
             pub const BY_HAND: &'static [Mark] =
-                &[Mark::ReclaimedMost, Mark::ForeignGranted, Mark::GoneLeaseEnded];
+                &[Mark::ReclaimedMost, Mark::ForeignGranted];
         }
     };
 }

@@ -207,8 +207,11 @@ ops! {
     /// A queue has `hundreds` hundred more messages: 0 pending, 1 delayed and due, 2 under leases
     /// that are over, whose workers and delivery counts are gone.
     "fill" Fill Hand 0 { queue: QUEUE, hundreds: 100, state: 2 }
-    /// Claims one message and acknowledges it, so many times.
+    /// Claims one message, so many times, and acknowledges all that the client holds.
     "sweep" Sweep Hand 0 { client: CLIENT, queue: QUEUE, rounds: 120 }
+    /// Publishes a message that is due later under a deduplication key.
+    "publish_delayed_keyed" PublishDelayedKeyed Hand 0
+        { client: CLIENT, queue: QUEUE, key: 2, delay: MOMENT }
     /// A program without envelopes pushes an element.
     "push_foreign" PushForeign Hand 0 { queue: QUEUE }
     /// Somebody removes the claim end's element by hand: 0 from pending, 1 from processing.

@@ -130,6 +130,14 @@ impl Worker<'_> {
                 };
                 self.publish(at(queue), vec![message]).await;
             }
+            Op::PublishDelayedKeyed {
+                queue, key, delay, ..
+            } if settings.leased() => {
+                let mut message = self.message(0);
+                message.delay_ms = ms(&settings, delay);
+                message.deduplication_key = Some(format!("key{key}").into_bytes());
+                self.publish(at(queue), vec![message]).await;
+            }
             Op::PublishBatch { queue, more, .. } => {
                 let messages = (0..more + 2).map(|flavour| self.message(flavour)).collect();
                 self.publish(at(queue), messages).await;
@@ -218,9 +226,9 @@ impl Worker<'_> {
             Op::Sweep { queue, rounds, .. } => {
                 for _ in 0..rounds {
                     self.claim(at(queue), 1, 0).await;
-                    let held = self.held(at(queue));
-                    self.settle(at(queue), held, Settlement::Ack).await;
                 }
+                let held = self.held(at(queue));
+                self.settle(at(queue), held, Settlement::Ack).await;
             }
             _ => {}
         }
