@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use leaseline_core::Retry;
-use leaseline_core::message::{ReleaseOutcome, RenewOutcome, SettleOutcome};
+use leaseline_core::message::{ReleaseOutcome, SettleOutcome};
+use leaseline_renewal::{LeaseRenewal, Renewer};
 
 use tokio::time::Instant;
 
 use crate::Meter;
 use crate::delivery::{Delivery, Lost};
+use crate::heartbeat::{Heartbeats, begin};
 use crate::span::Span;
 
 /// What a handler decides. A handler may also return a `Result`: `Ok` is [`Ack`](Self::Ack) and
@@ -81,6 +82,18 @@ where
 {
     let over = AtomicBool::new(false);
     let message_id = delivery.message_id();
+    let renewal = match &keeping.heartbeat {
+        Some((renewer, interval)) => match begin(renewer, &delivery, *interval).await {
+            Ok(renewal) => Some(renewal),
+            // Nobody would keep its lease, so the handler is not run.
+            Err(error) => {
+                tracing::warn!(%error, message_id, "the heartbeat of a message did not start");
+                return Ended::Unsettled;
+            }
+        },
+        None => None,
+    };
+    let renewal = renewal.as_ref();
     tokio::select! {
         biased;
         ended = async {
@@ -98,12 +111,16 @@ where
                     delivery.fail(Some(reason)).await.map(|outcome| ended(outcome, Ended::Failed))
                 }
                 Handled::RetryAfter(delay) => {
+                    stop(renewal).await;
                     delivery.release(delay).await.map(|outcome| match outcome {
                         ReleaseOutcome::Released(_) => Ended::Released,
                         ReleaseOutcome::Stale => Ended::Stale,
                     })
                 }
-                Handled::Leave => return Ended::Unsettled,
+                Handled::Leave => {
+                    stop(renewal).await;
+                    return Ended::Unsettled;
+                }
             };
             match settled {
                 Ok(Ended::Stale) => {
@@ -117,7 +134,7 @@ where
                 }
             }
         } => ended,
-        never = beat(&delivery, keeping, &over) => match never {},
+        never = watch(&delivery, renewal, keeping.until, &over) => match never {},
     }
 }
 
@@ -130,21 +147,27 @@ fn ended(outcome: SettleOutcome, done: Ended) -> Ended {
 }
 
 /// How a lease is kept while its handler runs.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Keeping {
-    /// Renew it this often.
-    pub(crate) interval: Option<Duration>,
+    /// Renew it this often, with those of the other handlers.
+    pub(crate) heartbeat: Option<(Renewer<Heartbeats>, Duration)>,
     /// And no longer than this.
     pub(crate) until: Option<Instant>,
 }
 
-/// Renews until the lease is lost, tells its handler, then waits to be dropped.
-async fn beat(delivery: &Delivery, keeping: Keeping, over: &AtomicBool) -> Infallible {
-    if let Some(interval) = keeping.interval {
+/// Waits until the lease is lost, tells its handler, then waits to be dropped.
+async fn watch(
+    delivery: &Delivery,
+    renewal: Option<&LeaseRenewal<Heartbeats>>,
+    until: Option<Instant>,
+    over: &AtomicBool,
+) -> Infallible {
+    if let Some(renewal) = renewal {
         let lost = tokio::select! {
-            () = renew(delivery, interval) => Lost::NotRenewed,
-            () = end(keeping.until) => Lost::MaxLeaseTime,
+            _ = renewal.lost() => Lost::NotRenewed,
+            () = end(until) => Lost::MaxLeaseTime,
         };
+        renewal.stop_soon();
         if !over.load(Ordering::Relaxed) {
             tracing::warn!(
                 message_id = delivery.message_id(),
@@ -161,20 +184,13 @@ async fn beat(delivery: &Delivery, keeping: Keeping, over: &AtomicBool) -> Infal
     pending().await
 }
 
-/// Renews until the lease is lost; for ever, once it has its last deadline.
-async fn renew(delivery: &Delivery, interval: Duration) {
-    let last_ms = delivery.lease().not_after_ms;
-    loop {
-        tokio::time::sleep(interval).await;
-        match delivery.renew().await {
-            Ok(RenewOutcome::Renewed(until_ms)) if last_ms.is_some_and(|last| until_ms >= last) => {
-                pending().await
-            }
-            Ok(RenewOutcome::Renewed(_)) => {}
-            Ok(RenewOutcome::Stale) => return,
-            Err(error) if error.retry == Retry::No => return,
-            Err(_) => {}
-        }
+/// Before a message is given back or left: no late renewal may lengthen what it has.
+async fn stop(renewal: Option<&LeaseRenewal<Heartbeats>>) {
+    if let Some(renewal) = renewal
+        && let Err(error) = renewal.stop().await
+    {
+        tracing::warn!(%error, "a heartbeat was not stopped in time");
+        renewal.stop_soon();
     }
 }
 

@@ -48,6 +48,7 @@ mod delivery;
 pub mod embedded;
 mod engine;
 mod handling;
+mod heartbeat;
 mod instance;
 #[cfg(not(feature = "metrics"))]
 mod meter;

@@ -364,7 +364,7 @@ type Outcomes<T> = Vec<Result<T, Error>>;
 const MAX_BATCH_BYTES: usize = 2 * 1024 * 1024;
 
 /// A batch for an instance takes at most this many items.
-const MAX_BATCH: usize = 1_000;
+pub(crate) const MAX_BATCH: usize = 1_000;
 
 /// Items in order, in batches that an instance can take.
 fn batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {

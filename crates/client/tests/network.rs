@@ -303,7 +303,8 @@ async fn every_script_call_of_batches_in_turn(engine: Engine, fault: Fault) {
         proxy.inject(Rule::nth(number, fault).of(SCRIPTS));
         work_in_batches(&queue, &context).await;
         if proxy.fired() == 0 {
-            assert!(number > 20, "only {number} script calls were disturbed");
+            // Renewals of a batch are one call.
+            assert!(number > 18, "only {number} script calls were disturbed");
             break;
         }
     }

@@ -29,6 +29,7 @@ pub mod json;
 pub mod key;
 pub mod message;
 mod queue;
+pub mod renewal;
 mod reply;
 mod retry;
 pub mod script;

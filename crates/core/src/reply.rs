@@ -77,6 +77,14 @@ pub(crate) fn single_int(reply: Vec<Value>) -> Result<i64, Error> {
     Ok(number)
 }
 
+/// So many integers.
+pub(crate) fn ints(reply: Vec<Value>, count: usize) -> Result<Vec<i64>, Error> {
+    let mut fields = Fields::new(reply);
+    let numbers = (0..count).map(|_| fields.int()).collect::<Result<_, _>>()?;
+    fields.end()?;
+    Ok(numbers)
+}
+
 /// An element of a list, and what is known of it as a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Element {

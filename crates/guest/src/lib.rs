@@ -13,6 +13,7 @@ mod capability;
 mod convert;
 mod executor;
 mod queue;
+mod renewal;
 #[cfg(target_arch = "wasm32")]
 mod runtime;
 

@@ -26,11 +26,18 @@ fn the_bundled_component_imports_and_exports_exactly_this() {
             "wasi:random/random@0.2.12",
         ]
     );
-    let exports: Vec<_> = world
+    let mut exports: Vec<_> = world
         .exports(&engine)
         .map(|(name, _)| name.to_owned())
         .collect();
-    assert_eq!(exports, ["leaseline:queue/queue@0.1.0"]);
+    exports.sort();
+    assert_eq!(
+        exports,
+        [
+            "leaseline:queue/queue@0.1.0",
+            "leaseline:queue/renewal@0.1.0"
+        ]
+    );
 }
 
 #[test]

@@ -17,7 +17,10 @@ const IMPORTS: [&str; 4] = [
     "wasi:random/random@0.2.12",
 ];
 
-const EXPORTS: [&str; 1] = ["leaseline:queue/queue@0.1.0"];
+const EXPORTS: [&str; 2] = [
+    "leaseline:queue/queue@0.1.0",
+    "leaseline:queue/renewal@0.1.0",
+];
 
 /// Wraps the module, whose custom section describes its world, and notes the digest of the
 /// sources in a section of its own.

@@ -1,6 +1,11 @@
 //! States that a campaign must have been in: what was never reached was never tested.
 
+#[cfg(doc)]
+use crate::case::Family;
 use crate::check::{Answer, Step};
+
+/// The most leases that one claim gives back.
+const MOST_RECLAIMS: u64 = 100;
 
 macro_rules! marks {
     ($($(#[$doc:meta])* $mark:ident)*) => {
@@ -12,6 +17,10 @@ macro_rules! marks {
         impl Mark {
             /// All of them.
             pub const ALL: &'static [Mark] = &[$(Mark::$mark),*];
+
+            /// Those that only a recipe reaches: chance draws no operation of [`Family::Hand`].
+            pub const BY_HAND: &'static [Mark] =
+                &[Mark::ReclaimedMost, Mark::ForeignGranted];
         }
     };
 }
@@ -73,6 +82,40 @@ marks! {
     Purged
     /// The token counter was dropped.
     CounterDropped
+    /// A call ended with its outcome unknown to the client.
+    OutcomeUnknown
+    /// A worker heard that its settlement was done.
+    Settled
+    /// A worker heard that its settlement came too late.
+    SettledTooLate
+    /// A lease was renewed.
+    Renewed
+    /// A message was granted again after an earlier lease.
+    Redelivered
+    /// Everything was refused with LOADING.
+    Loading
+    /// A write was refused with MISCONF.
+    Misconf
+    /// A claim gave back as many leases as one call may.
+    ReclaimedMost
+    /// An element without an envelope was granted.
+    ForeignGranted
+    /// A claim ended a lease whose message was not in processing any more.
+    GoneLeaseEnded
+}
+
+impl Mark {
+    /// The name, as a recipe has it: `stale_ack_refused`.
+    pub fn name(self) -> String {
+        let mut name = String::new();
+        for letter in format!("{self:?}").chars() {
+            if letter.is_ascii_uppercase() && !name.is_empty() {
+                name.push('_');
+            }
+            name.push(letter.to_ascii_lowercase());
+        }
+        name
+    }
 }
 
 /// How often each state was reached.
@@ -91,10 +134,11 @@ impl Marks {
         self.0[mark as usize]
     }
 
-    /// The states that were never reached.
+    /// The states that were never reached, of those that chance can reach.
     pub fn missing(&self) -> Vec<Mark> {
         let all = Mark::ALL.iter().copied();
-        all.filter(|mark| self.of(*mark) == 0).collect()
+        let chance = all.filter(|mark| !Mark::BY_HAND.contains(mark));
+        chance.filter(|mark| self.of(*mark) == 0).collect()
     }
 
     /// Adds what another run reached.
@@ -121,6 +165,8 @@ impl Marks {
                     ("OOM", Mark::OutOfMemory),
                     ("READONLY", Mark::ReadOnly),
                     ("WRONGTYPE", Mark::WrongType),
+                    ("LOADING", Mark::Loading),
+                    ("MISCONF", Mark::Misconf),
                 ];
                 for (code, mark) in known {
                     if line.starts_with(code) {
@@ -138,6 +184,25 @@ impl Marks {
                     (claim.dead > 0, Mark::DeadLettered),
                     (claim.grants.is_empty(), Mark::ClaimEmpty),
                     (fresh > 1, Mark::ClaimSeveral),
+                    (claim.reclaimed >= MOST_RECLAIMS, Mark::ReclaimedMost),
+                    (
+                        claim
+                            .grants
+                            .iter()
+                            .any(|grant| step.names.is_foreign(grant.message)),
+                        Mark::ForeignGranted,
+                    ),
+                    (
+                        claim
+                            .grants
+                            .iter()
+                            .any(|grant| !grant.replayed && grant.count > 1),
+                        Mark::Redelivered,
+                    ),
+                    (
+                        step.excuse.evicted && ends_gone_lease(step),
+                        Mark::GoneLeaseEnded,
+                    ),
                     (
                         claim.grants.is_empty()
                             && step
@@ -188,7 +253,20 @@ impl Marks {
                 };
                 self.count(mark);
             }
-            Answer::Numbers(_) | Answer::Other => {}
+            Answer::Numbers(numbers) => {
+                if script == "renew" && numbers.iter().any(|until| *until > 0) {
+                    self.count(Mark::Renewed);
+                }
+            }
+            Answer::Other => {}
         }
     }
+}
+
+/// Whether a claim ended a lease of something that is not in processing.
+fn ends_gone_lease(step: &Step<'_>) -> bool {
+    let mut leases = step.before.deadlines.iter().map(|(message, _)| *message);
+    leases.any(|message| {
+        !step.before.processing.contains(&message) && step.after.deadline(message).is_none()
+    })
 }

@@ -22,6 +22,8 @@ const INSTRUCTIONS: u64 = 5_000_000;
 pub struct Coverage {
     /// States that were reached.
     pub marks: Marks,
+    /// Those of them that the case's own lines reached, and not what comes after them.
+    pub in_lines: Marks,
     /// Lines of the case that were carried out.
     pub lines: u64,
     /// Commands that the server ran.
@@ -38,6 +40,7 @@ impl Coverage {
     /// Adds another run. The hash is that of both in order.
     pub fn add(&mut self, other: &Coverage) {
         self.marks.add(&other.marks);
+        self.in_lines.add(&other.in_lines);
         self.lines += other.lines;
         self.commands += other.commands;
         self.outcomes += other.outcomes;
@@ -120,6 +123,10 @@ impl Runner {
         world.timeline = tells.then(Timeline::default);
         let mut simulation = Simulation::new(world);
         chaos(&mut simulation, &case.ops);
+        {
+            let mut world = simulation.world.lock();
+            world.coverage.in_lines = world.coverage.marks.clone();
+        }
         if !simulation.is_over() {
             heal_and_empty(&mut simulation, &case.settings);
         }

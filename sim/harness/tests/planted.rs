@@ -147,6 +147,16 @@ fn a_release_that_does_not_fence() {
 }
 
 #[test]
+fn a_renewal_without_a_look_at_the_token() {
+    let scripts = edited(
+        "renew",
+        "if redis.call('HGET', KEYS[2], ARGV[i]) == ARGV[i + 1] then",
+        "if redis.call('HGET', KEYS[2], ARGV[i]) then",
+    );
+    found("renewal without token", &scripts, &["renewal"], 8);
+}
+
+#[test]
 fn a_reclaim_that_leaves_the_lease() {
     let scripts = edited(
         "claim_lease",

@@ -230,6 +230,23 @@ suite! {
         assert_eq!((progress.acked, progress.failed, progress.stale), (1, 0, 0));
     }
 
+    /// Other tests of the process may use the worker too, so the bound is wide.
+    async fn many_heartbeats_share_calls(world: World) {
+        let queue = world.queue(|config| config.visibility_timeout_ms = Some(5_000)).await;
+        let texts: Vec<String> = (0..100).map(|n| n.to_string()).collect();
+        publish(&queue, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let before = leaseline_renewal::Worker::global().metrics();
+        let progress = queue.consumer().concurrency(100).heartbeat(Some(Duration::from_millis(500))).until_empty(true).run(|_| async {
+            tokio::time::sleep(Duration::from_millis(1_800)).await;
+            Handled::Ack
+        }).await.unwrap();
+        assert_eq!((progress.acked, progress.stale), (100, 0));
+        let after = leaseline_renewal::Worker::global().metrics();
+        let renewed = after.counts.extended - before.counts.extended;
+        assert!(renewed >= 200, "{renewed}");
+        assert!((after.requests - before.requests) * 4 < renewed, "{before:?} {after:?}");
+    }
+
     async fn heartbeats_hold_a_lease_no_longer_than_its_longest_time(world: World) {
         let queue = world.queue(|config| config.visibility_timeout_ms = Some(600)).await;
         publish(&queue, &["slow"]).await;

@@ -187,7 +187,7 @@ fn race(
                     if matches!(fate, Fate::Survived) && !equivalent.contains_key(name) {
                         println!("{}", survivors::row(name, "?"));
                     }
-                    if (at + 1) % 50 == 0 {
+                    if (at + 1).is_multiple_of(50) {
                         eprintln!(
                             "{} of {} after {:.0} s",
                             at + 1,

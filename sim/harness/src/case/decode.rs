@@ -48,6 +48,10 @@ pub fn decode(bytes: &[u8]) -> Case {
     let steps: Vec<u32> = KINDS
         .iter()
         .map(|kind| {
+            // What is never drawn takes no byte either: seeds mean what they meant without it.
+            if kind.weight == 0 {
+                return total;
+            }
             let swarm = [4, 16, 1, 0][bytes.up_to(3) as usize];
             total += if is_on(kind.family, families) {
                 kind.weight * if kind.name == "advance" { 8 } else { swarm }

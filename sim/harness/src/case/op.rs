@@ -27,6 +27,9 @@ pub enum Family {
     Clock,
     /// Workers that stop for a while or for good, or share what they hold.
     Worker,
+    /// What recipes need and chance does not draw: large queues, and a person who writes and removes
+    /// elements by hand.
+    Hand,
 }
 
 /// An operation's name and what its numbers may be.
@@ -36,7 +39,7 @@ pub struct Kind {
     pub name: &'static str,
     /// What it is switched on with.
     pub family: Family,
-    /// How often it comes up, against others.
+    /// How often it comes up, against others; 0: only where a case's text names it.
     pub weight: u32,
     /// The names and greatest values of its fields; the least is 0, which is the mildest.
     pub fields: &'static [(&'static str, u32)],
@@ -201,4 +204,16 @@ ops! {
     "share" Share Worker 1 { from: CLIENT, to: CLIENT }
     /// A worker renews all it holds, so often; 0 ends that, and its leases starve.
     "heartbeat" Heartbeat Worker 2 { client: CLIENT, by: MOMENT }
+    /// A queue has `hundreds` hundred more messages: 0 pending, 1 delayed and due, 2 under leases
+    /// that are over, whose workers and delivery counts are gone.
+    "fill" Fill Hand 0 { queue: QUEUE, hundreds: 100, state: 2 }
+    /// Claims one message, so many times, and acknowledges all that the client holds.
+    "sweep" Sweep Hand 0 { client: CLIENT, queue: QUEUE, rounds: 120 }
+    /// Publishes a message that is due later under a deduplication key.
+    "publish_delayed_keyed" PublishDelayedKeyed Hand 0
+        { client: CLIENT, queue: QUEUE, key: 2, delay: MOMENT }
+    /// A program without envelopes pushes an element.
+    "push_foreign" PushForeign Hand 0 { queue: QUEUE }
+    /// Somebody removes the claim end's element by hand: 0 from pending, 1 from processing.
+    "remove_by_hand" RemoveByHand Hand 0 { queue: QUEUE, list: 1 }
 }

@@ -37,7 +37,7 @@ pub(crate) enum Answer {
     Error(String),
     Int(i64),
     Claim(ClaimAnswer),
-    /// What `stats` answers.
+    /// What `stats` and `renew` answer.
     Numbers(Vec<i64>),
     Other,
 }
@@ -48,7 +48,7 @@ impl Answer {
             Reply::Error(line) => Self::Error(String::from_utf8_lossy(line).into_owned()),
             Reply::Integer(number) => Self::Int(*number),
             Reply::Array(items) if command.is_claim() => Self::Claim(claim(command, items, names)),
-            Reply::Array(items) if command.script == "stats" => {
+            Reply::Array(items) if matches!(command.script, "stats" | "renew") => {
                 Self::Numbers(items.iter().map(|item| int(Some(item)) as i64).collect())
             }
             _ => Self::Other,

@@ -1,6 +1,8 @@
 //! Lists and what describes them agree: each message in processing has one deadline and one token,
 //! each claim one record, each record a claim; nothing describes what is not there.
 
+use std::collections::BTreeMap;
+
 use super::{Check, Step, Verdict};
 
 #[derive(Clone, Debug, Default)]
@@ -69,10 +71,11 @@ impl Check for Bijection {
             }
         }
         let delayed = |token: &u64| after.delays.iter().any(|(of, _)| of == token);
+        let due: BTreeMap<_, _> = after.deadlines.iter().copied().collect();
         for (message, token) in after.tokens.iter() {
             if !after.refs.contains_key(token) && !delayed(token) {
                 // A delay that is over need not be listed any more.
-                let due = after.deadline(*message).unwrap_or(0);
+                let due = due.get(message).copied().unwrap_or(0);
                 // The holder of a lost lease may have prolonged a delay under its token.
                 let excused = step.excuse.clock || step.excuse.lost;
                 if due > step.ended_ms && !excused {

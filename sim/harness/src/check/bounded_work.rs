@@ -23,6 +23,8 @@ impl Check for BoundedWork {
             "redrive" => 20 + 6 * step.command.args.len() as u64,
             // Two halvings of at most 2^39 ms, two counts each.
             "stats" => 180,
+            // A look at the token of each, and one at its deadline where there is a limit.
+            "renew" => 10 + 2 * step.renewals.len() as u64,
             "peek" => 20 + 5 * number(step.command.args.first()),
             _ => 40,
         };

@@ -31,7 +31,6 @@ fn roles(script: &str) -> (Option<usize>, Option<usize>, Option<usize>) {
         "move_lease" => (Some(8), Some(0), Some(2)),
         "remove_lease" => (Some(7), Some(0), Some(1)),
         "release" => (Some(8), Some(0), Some(1)),
-        "renew" => (None, Some(0), Some(1)),
         "redrive" | "purge" => (Some(2), None, None),
         "return" => (Some(4), Some(0), None),
         _ => (None, None, None),
@@ -72,6 +71,17 @@ impl<'a> Command<'a> {
                 _ => None,
             },
         }
+    }
+
+    /// The leases that a renewal names, stored message and token, in the order of its answers.
+    pub(crate) fn renewals(&self) -> impl Iterator<Item = (&'a [u8], u64)> + use<'a> {
+        let leases = match self.script {
+            "renew" => self.args.get(1..).unwrap_or_default(),
+            _ => &[],
+        };
+        leases
+            .chunks_exact(3)
+            .map(|lease| (lease[0], number(lease[1])))
     }
 
     pub(crate) fn is_claim(&self) -> bool {

@@ -32,6 +32,8 @@ pub(crate) struct Step<'a> {
     pub(crate) answer: Answer,
     /// The message that the command is about, where it names one.
     pub(crate) message: Option<Message>,
+    /// The leases that a renewal names, in the order of its answers.
+    pub(crate) renewals: Vec<(Message, u64)>,
     pub(crate) ids: Vec<Id>,
     /// Whether its operation had been answered before.
     pub(crate) marker_before: bool,

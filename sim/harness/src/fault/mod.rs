@@ -6,6 +6,7 @@ mod duplicate_request;
 mod evict;
 mod fail_call;
 mod failover;
+mod fill;
 mod flush_scripts;
 mod heartbeat;
 mod jump;
@@ -14,8 +15,10 @@ mod late_request;
 mod lose_reply;
 mod lose_request;
 mod pause;
+mod push_foreign;
 mod refusal;
 mod refuse_connection;
+mod remove_by_hand;
 mod reset_after;
 mod reset_before;
 mod restart;
@@ -96,6 +99,13 @@ pub(crate) fn inject(op: &Op, world: &mut World) -> bool {
         Op::Resume { client } => pause::resume(world, client),
         Op::Share { from, to } => share::inject(world, from, to),
         Op::Heartbeat { client, by } => heartbeat::inject(world, client, at(by)),
+        Op::Fill {
+            queue,
+            hundreds,
+            state,
+        } => fill::inject(world, queue, hundreds, state),
+        Op::PushForeign { queue } => push_foreign::inject(world, queue),
+        Op::RemoveByHand { queue, list } => remove_by_hand::inject(world, queue, list),
         _ => return false,
     }
     true

@@ -24,6 +24,7 @@ pub(crate) struct Id(pub(crate) u32);
 pub(crate) struct Names {
     messages: HashMap<Vec<u8>, Message>,
     payload_of: Vec<Payload>,
+    foreign: Vec<bool>,
     payloads: HashMap<Vec<u8>, Payload>,
     bytes: Vec<Vec<u8>>,
     ids: HashMap<Vec<u8>, Id>,
@@ -56,8 +57,13 @@ impl Names {
             return *message;
         }
         let message = Message(self.payload_of.len() as u32);
-        let payload = unwrap(stored).map_or(Payload::UNKNOWN, |bytes| self.payload(&bytes));
+        // An element without an envelope is its own payload.
+        let payload = match unwrap(stored) {
+            Some(bytes) => self.payload(&bytes),
+            None => self.payload(stored),
+        };
         self.payload_of.push(payload);
+        self.foreign.push(!stored.starts_with(b"\x1eRMQ1:"));
         self.messages.insert(stored.to_vec(), message);
         message
     }
@@ -65,6 +71,11 @@ impl Names {
     /// The payload of a message.
     pub(crate) fn payload_of(&self, message: Message) -> Payload {
         self.payload_of[message.0 as usize]
+    }
+
+    /// Whether a message has no envelope.
+    pub(crate) fn is_foreign(&self, message: Message) -> bool {
+        self.foreign[message.0 as usize]
     }
 
     /// The number of a claim id.

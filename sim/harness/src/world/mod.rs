@@ -171,6 +171,19 @@ impl World {
         }
     }
 
+    /// A message is in a queue that no client of this run published.
+    pub(crate) fn accept(&mut self, queue: usize, payload: Vec<u8>) {
+        let payload = self.names.publish(payload);
+        self.black_box.publishes(payload, queue);
+        let published = Ok(leaseline_core::message::PublishOutcome::Published);
+        self.black_box.published(payload, self.now_us, &published);
+    }
+
+    /// The server's clock, in milliseconds.
+    pub(crate) fn server_ms(&self) -> u64 {
+        self.now_us.saturating_add_signed(self.server.ahead_us) / 1000
+    }
+
     /// Ends everything that disturbs: what comes after shows whether the queue recovers.
     pub(crate) fn heal(&mut self) {
         for (condition, _) in std::mem::take(&mut self.holding) {

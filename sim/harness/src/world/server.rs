@@ -158,6 +158,10 @@ impl World {
             command,
             answer,
             message: command.stored.map(|stored| self.names.message(stored)),
+            renewals: command
+                .renewals()
+                .map(|(stored, token)| (self.names.message(stored), token))
+                .collect(),
             ids: command.ids.iter().map(|id| self.names.id(id)).collect(),
             marker_before: seen.marker_before,
             ran: seen.ran,

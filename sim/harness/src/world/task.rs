@@ -8,10 +8,11 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use leaseline_core::message::{Delivery, List, Outgoing, PublishReply, Settlement};
-use leaseline_core::{Error, Queue};
+use leaseline_core::{Error, ErrorKind, Queue};
 
 use super::client::Job;
 use super::link::{Link, Shared};
+use crate::Mark;
 use crate::case::{Op, ms};
 
 /// A claim that waits looks twice a second, which teaches nothing new.
@@ -129,6 +130,14 @@ impl Worker<'_> {
                 };
                 self.publish(at(queue), vec![message]).await;
             }
+            Op::PublishDelayedKeyed {
+                queue, key, delay, ..
+            } if settings.leased() => {
+                let mut message = self.message(0);
+                message.delay_ms = ms(&settings, delay);
+                message.deduplication_key = Some(format!("key{key}").into_bytes());
+                self.publish(at(queue), vec![message]).await;
+            }
             Op::PublishBatch { queue, more, .. } => {
                 let messages = (0..more + 2).map(|flavour| self.message(flavour)).collect();
                 self.publish(at(queue), messages).await;
@@ -214,6 +223,13 @@ impl Worker<'_> {
                 self.note("stats", &stats);
             }
             Op::Drain { queue, .. } => self.drain(at(queue)).await,
+            Op::Sweep { queue, rounds, .. } => {
+                for _ in 0..rounds {
+                    self.claim(at(queue), 1, 0).await;
+                }
+                let held = self.held(at(queue));
+                self.settle(at(queue), held, Settlement::Ack).await;
+            }
             _ => {}
         }
     }
@@ -254,6 +270,9 @@ impl Worker<'_> {
         let mut world = self.link.world.lock();
         let now_us = world.now_us;
         for (payload, outcome) in payloads.into_iter().zip(&outcomes) {
+            if matches!(outcome, Err(error) if error.kind == ErrorKind::OutcomeUnknown) {
+                world.coverage.marks.count(Mark::OutcomeUnknown);
+            }
             world.black_box.published(payload, now_us, outcome);
         }
     }
@@ -283,7 +302,7 @@ impl Worker<'_> {
             (&lease.stored, &lease.token, lease.deadline_ms).hash(&mut world.trace);
         }
         if world.settings.leased() && claimed.is_err() {
-            world.coverage.marks.count(crate::Mark::ClaimFailed);
+            world.coverage.marks.count(Mark::ClaimFailed);
         }
         for delivery in claimed.into_iter().flatten() {
             let Delivery { payload, lease, .. } = &delivery;

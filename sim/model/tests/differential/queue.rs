@@ -294,6 +294,11 @@ fn arguments(random: &mut Random, role: &str, subject: &Subject) -> Vec<Vec<u8>>
     let one = match role {
         "stored" => return vec![subject.stored.clone()],
         "token" => return vec![subject.token.clone()],
+        "lease" => {
+            let not_after = random.pick(&["0", "0", "1", "9007199254740991"]);
+            let lease = [&subject.stored[..], &subject.token, not_after.as_bytes()];
+            return lease.iter().map(|field| field.to_vec()).collect();
+        }
         "letter" => return subject.letters.clone(),
         "claim_id" => {
             let ids = subject.claim_ids.iter();
@@ -307,7 +312,6 @@ fn arguments(random: &mut Random, role: &str, subject: &Subject) -> Vec<Vec<u8>>
         "max_pending_length" => random.pick(&["", "", "3", "1"]),
         "overload_policy" => random.pick(&["drop_oldest", "refuse"]),
         "lease_ms" | "delay_ms" => &subject.lease_ms,
-        "not_after" => random.pick(&["0", "0", "1", "9007199254740991"]),
         "marker_ttl_ms" | "record_ttl_ms" | "deduplication_ttl_ms" => {
             random.pick(&["60000", "180000", "600000"])
         }

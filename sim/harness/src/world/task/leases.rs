@@ -6,6 +6,7 @@ use leaseline_core::message::{
 };
 
 use super::Worker;
+use crate::Mark;
 use crate::check::Settled;
 use crate::world::client::pick;
 
@@ -38,6 +39,11 @@ impl Worker<'_> {
                 Err(error) if error.kind == ErrorKind::OutcomeUnknown => Settled::Unknown,
                 Err(_) => continue,
             };
+            world.coverage.marks.count(match settled {
+                Settled::Done => Mark::Settled,
+                Settled::Stale => Mark::SettledTooLate,
+                Settled::Unknown => Mark::OutcomeUnknown,
+            });
             let told = world.black_box.settled(lease, settled, world.steps);
             if let Err(message) = told
                 && !world.excuses[queue].evicted
@@ -81,7 +87,7 @@ impl Worker<'_> {
         let mut world = self.link.world.lock();
         for (lease, outcome) in leases.iter().zip(&outcomes) {
             if matches!(outcome, Ok(RenewOutcome::Stale)) {
-                world.coverage.marks.count(crate::Mark::StaleRenewal);
+                world.coverage.marks.count(Mark::StaleRenewal);
                 world.clients[self.link.client].put_away(queue, lease);
             }
         }

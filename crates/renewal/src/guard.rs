@@ -1,0 +1,73 @@
+//! What happens when the worker's task ends.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+
+use crate::run::run;
+use crate::shared::Shared;
+use crate::state::State;
+
+/// How long a worker rests that follows one that crashed, lest a defect becomes a busy loop.
+const REST: Duration = Duration::from_millis(100);
+
+/// Held by the task of a worker. When it is dropped and the worker is still wanted, another one
+/// begins where this one ended: here after a crash, on another runtime after the end of this one.
+/// The end of an old worker does not touch a newer one.
+pub(crate) struct Guard {
+    pub(crate) shared: Arc<Shared>,
+    generation: u64,
+    pub(crate) rest: Duration,
+}
+
+impl Guard {
+    pub(crate) fn new(shared: &Arc<Shared>, state: &mut State) -> Self {
+        state.generation += 1;
+        state.running = Some(state.generation);
+        Self {
+            shared: Arc::clone(shared),
+            generation: state.generation,
+            rest: Duration::ZERO,
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if self.shared.is_forked() {
+            return;
+        }
+        let crashed = std::thread::panicking();
+        let (mut next, runtime) = {
+            let mut state = self.shared.state();
+            if state.running != Some(self.generation) {
+                return;
+            }
+            state.running = None;
+            if self.shared.closed.load(Ordering::Relaxed) {
+                return;
+            }
+            let runtime = match Handle::try_current() {
+                Ok(here) if crashed => Some(here),
+                Ok(ended) => {
+                    state.runtimes.retain(|known| known.id() != ended.id());
+                    state.runtimes.pop()
+                }
+                Err(_) => state.runtimes.pop(),
+            };
+            let Some(runtime) = runtime else {
+                return;
+            };
+            (Guard::new(&self.shared, &mut state), runtime)
+        };
+        if crashed {
+            tracing::warn!("the lease renewal worker crashed and is started again");
+            next.rest = REST;
+        }
+        self.shared.restarts.fetch_add(1, Ordering::Relaxed);
+        // On a runtime that has ended too this drops the next guard, which goes on to another one.
+        runtime.spawn(run(next));
+    }
+}

@@ -1,0 +1,84 @@
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use leaseline_renewal::{Stopped, Terms};
+
+use crate::world::*;
+
+#[tokio::test(start_paused = true)]
+async fn invariants_22_and_23_a_crash_loses_no_renewal() {
+    let world = World::new([]);
+    let leases: Vec<_> = (0..20).map(|_| world.lease("a")).collect();
+    for lease in &leases {
+        lease.start().await.unwrap();
+    }
+    world.server.crash.store(true, Ordering::SeqCst);
+    pass(9_999).await;
+    assert_eq!(world.server.times(), Vec::<u64>::new());
+    pass(500).await;
+    // All that were due when it crashed.
+    assert_eq!(world.server.times().len(), 20);
+    pass(10_000).await;
+    assert_eq!(world.server.times().len(), 40);
+    assert_eq!(world.renewer.worker().metrics().restarts, 1);
+    let new = world.lease("new");
+    new.start().await.unwrap();
+    for lease in &leases {
+        assert_eq!(lease.stop().await, Ok(Stopped::Done));
+    }
+    assert_eq!(world.renewer.worker().metrics().counts.active, 1);
+}
+
+/// In real time, as each runtime has a clock of its own when they are paused.
+#[test]
+fn a_runtime_that_ends_hands_the_worker_to_the_next() {
+    let runtime = || {
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_time()
+            .build()
+            .unwrap()
+    };
+    let world = Arc::new(World::new([]));
+    let terms = || Terms::exactly(Duration::from_millis(300)).every(Duration::from_millis(20));
+    let (first, second) = (runtime(), runtime());
+    let short = world.renewer.renewal("short", terms());
+    let long = world.renewer.renewal("long", terms());
+    first.block_on(async {
+        short.start().await.unwrap();
+        pass(100).await;
+    });
+    second.block_on(async { long.start().await.unwrap() });
+    assert!(!world.server.times_of("short").is_empty());
+    drop(first);
+    let before = world.server.times_of("long").len();
+    let patience = std::time::Instant::now();
+    while world.server.times_of("long").len() < before + 5 {
+        assert!(
+            patience.elapsed() < Duration::from_secs(20),
+            "nobody renews"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(world.renewer.worker().metrics().restarts >= 1);
+    second.block_on(async {
+        assert_eq!(long.stop().await, Ok(Stopped::Done));
+        assert_eq!(short.stop().await, Ok(Stopped::Done));
+    });
+    // And with no runtime left, the next start brings it back.
+    drop(second);
+    let third = runtime();
+    third.block_on(async {
+        let last = world.renewer.renewal("last", terms());
+        last.start().await.unwrap();
+        let patience = std::time::Instant::now();
+        while world.server.times_of("last").is_empty() {
+            assert!(
+                patience.elapsed() < Duration::from_secs(20),
+                "nobody renews"
+            );
+            pass(5).await;
+        }
+    });
+}
