@@ -34,26 +34,26 @@ local FIRST_RESULT, FIRST_ID, LIMIT = 10, 4, 100
 local PREFIX = '\30RMQ1:'
 local call, try = redis.call, redis.pcall
 
--- Every key is judged before the first write: these here, the others by being read.
-local function wrong(key, wanted)
-  local kind = call('TYPE', key).ok
-  return kind ~= wanted and kind ~= 'none'
-end
-local limit = tonumber(ARGV[2])
--- Without a delivery limit the dead-letter key is a placeholder that nothing may judge.
-if wrong(PENDING, 'list') or wrong(PROCESSING, 'list') or wrong(DEADLINES, 'zset')
-    or wrong(COUNTER, 'string') or wrong(COUNTS, 'hash') or wrong(REFS, 'hash')
-    or wrong(BACKREFS, 'hash') or limit > 0 and wrong(DEAD, 'list') then
-  return redis.error_reply('WRONGTYPE Operation against a key holding the wrong kind of value')
-end
-
 local time = call('TIME')
 local now = math.floor(time[1] * 1000 + time[2] / 1000)
 local deadline = now + ARGV[1]
+local limit = tonumber(ARGV[2])
 
 local function failed(reply)
   return type(reply) == 'table' and reply.err
 end
+
+-- Every key is judged before the first write, by a read that fails where its type is another: most
+-- here, TOKENS, IDS and the results later. What is read already serves below.
+local expired = try('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, LIMIT)
+local tail = try('LRANGE', PENDING, FIRST_ID - #ARGV, -1)
+local last_token = try('GET', COUNTER)
+local refused = failed(expired) or failed(tail) or failed(last_token)
+    or failed(try('LLEN', PROCESSING)) or failed(try('HLEN', COUNTS))
+    or failed(try('HLEN', REFS)) or failed(try('HLEN', BACKREFS))
+    -- Without a delivery limit the dead-letter key is a placeholder that nothing may judge.
+    or limit > 0 and failed(try('LLEN', DEAD))
+if refused then return redis.error_reply(refused) end
 
 local function envelope(stored)
   if string.sub(stored, 1, #PREFIX) ~= PREFIX then return nil end
@@ -169,11 +169,16 @@ end
 -- Events from here on are kept in the record of the next grant.
 local kept = #events
 
-local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, LIMIT)
 if ARGV[4] ~= 'claim' or #open == 0 then return finish() end
+if claimed > 0 then
+  -- A replayed lease may have been among those that had ended, and its id needs no message.
+  expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, LIMIT)
+  tail = nil
+end
 
 -- Expired leases go back to the claim end, the oldest deadline last so that it is claimed first.
 if #expired > 0 then
+  tail = nil
   local tokens = call('HMGET', TOKENS, unpack(expired))
   local counts = call('HMGET', COUNTS, unpack(expired))
   local ended, held, gone, failure = {}, {}, {}, nil
@@ -250,9 +255,10 @@ end
 
 -- Grants the messages at the claim end, the outermost first, to the next open ids. Gives a failure.
 local function grant(messages, counts, first)
-  local last = call('GET', COUNTER) or '0'
+  local last = last_token or '0'
   local counted = try('INCRBY', COUNTER, #messages)
   if failed(counted) then return counted.err end
+  last_token = next_token(last, #messages)
   local fresh, records = {}, {}
   local deadlines, deliveries, tokens, refs, ids, backrefs = {}, {}, {}, {}, {}, {}
   for i, stored in ipairs(messages) do
@@ -286,9 +292,13 @@ local function grant(messages, counts, first)
     call('HSET', REFS, unpack(refs))
     call('HSET', IDS, unpack(ids))
     call('HSET', BACKREFS, unpack(backrefs))
-    call('LPUSH', PROCESSING, unpack(messages))
-    moved = true
-    call('LTRIM', PENDING, 0, -1 - #messages)
+    if #messages == 1 then
+      call('LMOVE', PENDING, PROCESSING, 'RIGHT', 'LEFT')
+    else
+      call('LPUSH', PROCESSING, unpack(messages))
+      moved = true
+      call('LTRIM', PENDING, 0, -1 - #messages)
+    end
   end)
   if not ok then
     -- None of this was there before, but for the counts.
@@ -311,7 +321,7 @@ end
 
 local granted, looks = 0, 0
 while granted < #open and looks < LIMIT do
-  local tail = call('LRANGE', PENDING, -math.min(#open - granted, LIMIT - looks), -1)
+  tail = tail or call('LRANGE', PENDING, -math.min(#open - granted, LIMIT - looks), -1)
   if #tail == 0 then break end
   local tokens = call('HMGET', TOKENS, unpack(tail))
   local texts = call('HMGET', COUNTS, unpack(tail))
@@ -331,5 +341,6 @@ while granted < #open and looks < LIMIT do
   end
   if failure then return finish(failure, message_id(tail[#tail])) end
   looks = looks + math.max(#messages, 1)
+  tail = nil
 end
 return finish()

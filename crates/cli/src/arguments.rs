@@ -251,10 +251,10 @@ pub(crate) struct Work {
     ///
     /// The payload is its standard input. LEASELINE_MESSAGE_ID, LEASELINE_TOKEN and
     /// LEASELINE_DELIVERY_COUNT are in its environment, the first two only where there are any. Exit
-    /// status 0 acknowledges the message; any other, and a signal, ends it as failed, or releases it
-    /// with --retry-delay. 126 and 127
-    /// mean that the command could not be run: then work stops, leaves the message to its lease
-    /// and exits with 1. A command that is not found at the start is refused before any claim.
+    /// status 0 acknowledges the message; any other, and a signal, ends it as failed: it is gone then
+    /// but for the failed log (--max-failed-length). With --retry-delay it is released instead. 126
+    /// and 127 mean that the command could not be run: then work stops, leaves the message to its
+    /// lease and exits with 1. A command that is not found at the start is refused before any claim.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) exec: OsString,
 

@@ -151,8 +151,9 @@ impl Target {
         })?;
         let connection = Connection::open(self.redis()).await?;
         let queue = self.open_on(connection, config).await?;
-        if self.is_embedded() {
-            messages.note(
+        // Who asked for the model knows.
+        if self.redis.is_none() {
+            messages.warning(
                 "no Redis: using a model in this process, whose contents end with it; give --redis",
             );
         }

@@ -40,6 +40,11 @@
 //! whose reply was lost is replayed with the same message and token. At most one unexpired lease
 //! for each message, by server time. Stale acknowledgements are refused.
 
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 mod builder;
 mod claiming;
 mod connection;

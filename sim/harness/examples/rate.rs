@@ -6,6 +6,10 @@ use std::time::{Duration, Instant};
 
 use leaseline_sim::{Mark, Runner, soak};
 
+/// A state of Lua asks for many small pieces of memory.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let mut numbers = std::env::args()
         .skip(1)

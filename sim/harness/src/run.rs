@@ -33,6 +33,8 @@ pub struct Coverage {
     pub outcomes: u64,
     /// Requests that met a fault of the network.
     pub faults: u64,
+    /// Which scripts ran: a bit for each, in the order of [`Scripts::names`].
+    pub scripts: u32,
     /// A hash over every command, reply and outcome with its time.
     pub trace: u64,
 }
@@ -46,6 +48,7 @@ impl Coverage {
         self.commands += other.commands;
         self.outcomes += other.outcomes;
         self.faults += other.faults;
+        self.scripts |= other.scripts;
         self.trace = self.trace.rotate_left(5) ^ other.trace;
     }
 }

@@ -85,7 +85,11 @@ fn a_reclaim_without_a_look_at_the_deadline() {
 
 #[test]
 fn a_token_that_is_given_twice() {
-    let scripts = edited("claim_lease", "call('GET', COUNTER) or '0'", "'0'");
+    let scripts = edited(
+        "claim_lease",
+        "local last = last_token or '0'",
+        "local last = '0'",
+    );
     found("token twice", &scripts, &["token_order", "bijection"], 40);
 }
 

@@ -31,6 +31,8 @@ impl CompletedLog {
 #[derive(Args)]
 pub(crate) struct FailedLog {
     /// Keep failed payloads in the failed log, and the log this long; 0 is no log [default: 0]
+    ///
+    /// Without it a message that fails is gone.
     #[arg(long, value_name = "N", env = "LEASELINE_MAX_FAILED_LENGTH")]
     max_failed_length: Option<u64>,
 }

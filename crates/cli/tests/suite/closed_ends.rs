@@ -114,8 +114,10 @@ fn without_redis_the_model_is_used_and_it_says_so() {
         assert!(
             finished
                 .stderr
-                .starts_with("note: no Redis: using a model in this process")
+                .starts_with("warning: no Redis: using a model in this process")
         );
         assert_eq!(finished.stderr.lines().count(), 1);
+        let asked = ["publish", "a", "--engine", engine, "--redis", "embedded:"];
+        assert_eq!(finish(leaseline(asked), b"").ok().stderr, "");
     }
 }

@@ -1,10 +1,11 @@
 //! What every mutant meets before seeds: the stored cases, the recipes and the sweeps, the quick
 //! ones first.
 
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use leaseline_sim::{Case, Coverage, Recipe, Runner, Violation, case_files, sweeps};
+use leaseline_sim::{Case, Coverage, Recipe, Runner, Violation, case_files, case_of, sweeps};
 
 /// Something to play.
 #[derive(Clone, Debug)]
@@ -29,7 +30,21 @@ pub(crate) struct Known {
     pub(crate) card: Card,
     /// The hash of everything that was observed.
     pub(crate) trace: u64,
+    /// Which scripts ran, a bit for each. To a mistake in another one it says nothing.
+    pub(crate) scripts: u32,
     took: Duration,
+}
+
+/// Which scripts run in each of these seeds, a bit for each.
+pub(crate) fn scripts_of(seeds: Range<u64>) -> Result<Vec<u32>, String> {
+    let runner = Runner::default();
+    let scripts = |seed| {
+        let coverage = runner.run(&case_of(seed));
+        let coverage = coverage
+            .map_err(|violation| format!("seed {seed}, with the shipped scripts: {violation}"))?;
+        Ok(coverage.scripts)
+    };
+    seeds.map(scripts).collect()
 }
 
 /// All cards. They hold with the shipped scripts, or say which does not.
@@ -60,6 +75,7 @@ pub(crate) fn deck(root: &Path) -> Result<Vec<Known>, String> {
             name,
             card,
             trace: coverage.trace,
+            scripts: coverage.scripts,
             took: began.elapsed(),
         });
     }

@@ -143,13 +143,15 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let equivalent =
         survivors::parse(&text).map_err(|error| format!("{}: {error}", table.display()))?;
     let began = Instant::now();
+    let seeds = arguments.seed..arguments.seed.saturating_add(arguments.cases);
     let court = Court {
         deck: deck::deck(root)?,
         tests: match arguments.tests {
             true => Some(ScriptTests::build(root)?),
             false => None,
         },
-        seeds: arguments.seed..arguments.seed.saturating_add(arguments.cases),
+        seeded: deck::scripts_of(seeds.clone())?,
+        seeds,
         killers: Mutex::default(),
     };
     eprintln!(

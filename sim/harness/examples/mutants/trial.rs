@@ -1,6 +1,7 @@
 //! What becomes of one mutant.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use leaseline_sim::{Runner, Scripts, case_of};
@@ -34,7 +35,9 @@ pub(crate) struct Difference {
 pub(crate) struct Court {
     pub(crate) deck: Vec<Known>,
     pub(crate) tests: Option<ScriptTests>,
-    pub(crate) seeds: std::ops::Range<u64>,
+    pub(crate) seeds: Range<u64>,
+    /// Which scripts run in each seed.
+    pub(crate) seeded: Vec<u32>,
     /// By script: the cards that killed its mutants, the last first. They decide the order only.
     pub(crate) killers: Mutex<BTreeMap<String, Vec<usize>>>,
 }
@@ -55,8 +58,11 @@ impl Court {
         if runner.check().is_err() {
             return Ok(Fate::DoesNotCompile);
         }
+        let place = scripts.names().position(|name| name == script);
+        let bit = 1 << place.unwrap_or_default();
         let first = self.killers_of(script);
-        let rest = (0..self.deck.len()).filter(|at| !first.contains(at));
+        let rest = (0..self.deck.len())
+            .filter(|at| self.deck[*at].scripts & bit != 0 && !first.contains(at));
         let mut difference = Difference::default();
         for at in first.iter().copied().chain(rest) {
             let known = &self.deck[at];
@@ -75,14 +81,13 @@ impl Court {
         if !thorough {
             return Ok(Fate::Survived(difference));
         }
-        let middle = self
-            .seeds
-            .start
-            .saturating_add(SEEDS_FIRST)
-            .min(self.seeds.end);
-        let seed_kills = |seeds: std::ops::Range<u64>| {
-            let mut seeds = seeds;
+        let (start, end) = (self.seeds.start, self.seeds.end);
+        let middle = start.saturating_add(SEEDS_FIRST).min(end);
+        let seed_kills = |mut seeds: Range<u64>| {
             seeds.find_map(|seed| {
+                if self.seeded[(seed - start) as usize] & bit == 0 {
+                    return None;
+                }
                 let violation = runner.run(&case_of(seed)).err()?;
                 Some(Fate::Killed(
                     violation.property.into(),
@@ -90,7 +95,7 @@ impl Court {
                 ))
             })
         };
-        if let Some(fate) = seed_kills(self.seeds.start..middle) {
+        if let Some(fate) = seed_kills(start..middle) {
             return Ok(fate);
         }
         if let Some(tests) = &self.tests
@@ -98,7 +103,7 @@ impl Court {
         {
             return Ok(Fate::Killed("script tests".into(), test));
         }
-        Ok(seed_kills(middle..self.seeds.end).unwrap_or(Fate::Survived(difference)))
+        Ok(seed_kills(middle..end).unwrap_or(Fate::Survived(difference)))
     }
 
     fn killers_of(&self, script: &str) -> Vec<usize> {

@@ -10,6 +10,8 @@ use sha1::{Digest, Sha1};
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
     pub(crate) name: &'static str,
+    /// Its place among all.
+    pub(crate) number: u32,
     /// What clients send with EVALSHA and EVAL.
     asked_sha: &'static str,
     asked_source: &'static str,
@@ -30,13 +32,14 @@ impl Default for Scripts {
 impl Scripts {
     /// Those of `lua/`, byte for byte.
     pub fn shipped() -> Self {
-        let running = |script: &&'static script::Script| Running {
+        let running = |(number, script): (u32, &&'static script::Script)| Running {
             name: script.name,
+            number,
             asked_sha: script.sha1,
             asked_source: script.source,
             instead: None,
         };
-        Self(Arc::new(script::ALL.iter().map(running).collect()))
+        Self(Arc::new((0..).zip(script::ALL).map(running).collect()))
     }
 
     /// The same with another text for one of them, by its name without `.lua`.

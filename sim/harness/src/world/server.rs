@@ -85,6 +85,9 @@ impl World {
 
         // What is refused runs nothing and uses no planned failure up.
         let ran = !script.is_empty() && self.server.model.scripts_run() > runs;
+        if let Some(script) = asked.filter(|_| ran) {
+            self.coverage.scripts |= 1 << script.number;
+        }
         let calls = if ran {
             self.server.model.script_calls()
         } else {
