@@ -27,6 +27,9 @@ const MAX_INSTANCES: usize = 64;
 /// How long a drain waits before it looks again whether calls are still running.
 const DRAIN_PAUSE: Duration = Duration::from_millis(5);
 
+/// As good as for ever, and a point in time that every clock has.
+const LONGEST_DRAIN: Duration = Duration::from_secs(100 * 365 * 86_400);
+
 /// A call that runs on an instance.
 pub(crate) type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
@@ -227,7 +230,7 @@ impl Pool {
 
     async fn drain_here(&self, timeout: Duration) -> Result<bool, Error> {
         self.drained.send_replace(true);
-        let deadline = tokio::time::Instant::now() + timeout;
+        let deadline = tokio::time::Instant::now() + timeout.min(LONGEST_DRAIN);
         // Looks now and then instead of queueing for all slots: settlements and renewals of running
         // handlers must not wait behind a drain.
         let all = u32::try_from(MAX_INSTANCES).unwrap_or(u32::MAX);
@@ -246,7 +249,8 @@ impl Pool {
         }
         let rest = deadline.saturating_duration_since(tokio::time::Instant::now());
         let drained = instance.drain(millis(rest)).await;
-        let open = instance.take_pending_claims().await.unwrap_or_default();
+        // A broken instance cannot say which of them it resolved.
+        let open = instance.take_pending_claims().await.unwrap_or(open);
         lock(&self.open_claims).extend(open);
         self.count(&mut instance).await;
         self.give_back(instance);

@@ -88,21 +88,20 @@ impl Queue {
 
     async fn publish_batches(&self, messages: Vec<Outgoing>) -> Vec<PublishReply> {
         let mut replies = Vec::with_capacity(messages.len());
-        if self.pool.is_drained() {
-            let error = Error::new(
-                ErrorKind::Drained,
-                "the queue object is drained; open a new one to publish",
-            );
-            let refused = |_| PublishReply {
-                message_id: String::new(),
-                outcome: Err(error.clone()),
-            };
-            return messages.into_iter().map(refused).collect();
-        }
         for messages in batches(messages, |message| message.payload.as_bytes().len()) {
             let count = messages.len();
+            let pool = Arc::clone(&self.pool);
             let work = self.pool.run(
-                move |instance| Box::pin(async move { instance.publish(&messages).await }),
+                move |instance| {
+                    Box::pin(async move {
+                        // Here, where a drain waits for it: one that has ended must not be followed
+                        // by a publish that began before it.
+                        match pool.is_drained() {
+                            true => Err(drained()),
+                            false => instance.publish(&messages).await,
+                        }
+                    })
+                },
                 |_, _| (),
             );
             replies.extend(work.await.unwrap_or_else(|error| {
@@ -392,4 +391,11 @@ pub(crate) fn only<T>(answers: impl IntoIterator<Item = Result<T, Error>>) -> Re
             "the engine answered fewer items than it was asked",
         ))
     })
+}
+
+fn drained() -> Error {
+    Error::new(
+        ErrorKind::Drained,
+        "the queue object is drained; open a new one to publish",
+    )
 }

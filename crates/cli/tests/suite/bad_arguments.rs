@@ -95,7 +95,7 @@ engines! {
         let escaped = vec![1; 6 << 20];
         for input in [&long, &escaped] {
             for from in ["--file", "--lines"] {
-                let finished = stage.run_with(["publish", from, "-", "--json"], input).ends(1);
+                let finished = stage.run_with(["publish", from, "-", "--json"], input).ends(2);
                 let error = finished.error_object();
                 assert_eq!(error["kind"], "payload_too_large");
                 assert_eq!(error["retry"], "no");
