@@ -1,6 +1,6 @@
 # Each target does the set-up that it needs by itself and asks nothing.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test diff sim lint component
+.PHONY: help setup demo test diff sim mutants lint component
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,9 @@ diff: ## the Redis model and a real Redis side by side; N=100000 commands, ONLY=
 
 sim: setup ## the queue under simulated faults, for MINUTES=1, from SEED=0 on
 	@cargo run --locked --release -p leaseline-sim --example rate -- $$(( $(or $(MINUTES),1) * 60 )) $(or $(SEED),0)
+
+mutants: setup ## mistakes put into the scripts, and how many of them the simulator finds; ARGS='--script NAME'
+	@cargo xtask mutants $(ARGS)
 
 lint: component ## formatting, clippy, documentation, wording
 	@scripts/lint.sh

@@ -67,6 +67,7 @@ impl Arguments {
             | Command::Purge(_)
             | Command::Redrive(_)
             | Command::Doctor
+            | Command::Sim(_)
             | Command::Serve(_) => Ok(()),
         }
     }
@@ -108,6 +109,11 @@ pub(crate) enum Command {
     ///
     /// Exit status 1 if there is a problem; warnings and notes are told.
     Doctor,
+    /// Run histories of a queue under simulated faults, each from a seed; needs nothing
+    ///
+    /// The queue logic and the scripts are those of this program, on a model of Redis in virtual
+    /// time. A failure is made short and told, with the line that replays it; exit status 1.
+    Sim(Sim),
     /// Serve a model of Redis on a TCP port, for tests with any client; never for production
     ///
     /// It keeps everything in memory until SIGTERM or SIGINT ends it. Prints its URL once it
@@ -364,6 +370,34 @@ pub(crate) struct Redrive {
     /// The most dead letters to move [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max: Option<u64>,
+}
+
+/// `sim`.
+#[derive(Args)]
+pub(crate) struct Sim {
+    /// How many seeds to run, from 0 on [default: 1000, or as --minutes says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with_all = ["seed", "case"])]
+    pub(crate) seeds: Option<u64>,
+
+    /// Run this seed only, and tell and draw what happens
+    #[arg(long, value_name = "S", conflicts_with = "case")]
+    pub(crate) seed: Option<u64>,
+
+    /// Run the case of this file only, and tell and draw what happens
+    #[arg(long, value_name = "FILE")]
+    pub(crate) case: Option<PathBuf>,
+
+    /// Run seeds for so long at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000), conflicts_with_all = ["seed", "case"])]
+    pub(crate) minutes: Option<u64>,
+
+    /// Which faults there are: swarm, calm, network, workers or server
+    #[arg(long, value_name = "PROFILE", default_value = "swarm", value_parser = leaseline_sim::Profile::named)]
+    pub(crate) profile: leaseline_sim::Profile,
+
+    /// Run the scripts of this folder in place of the program's own
+    #[arg(long, value_name = "DIR")]
+    pub(crate) lua: Option<PathBuf>,
 }
 
 /// `serve`.

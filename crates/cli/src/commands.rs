@@ -13,5 +13,6 @@ pub(crate) mod release;
 pub(crate) mod renew;
 pub(crate) mod serve;
 pub(crate) mod settle;
+pub(crate) mod sim;
 pub(crate) mod stats;
 pub(crate) mod work;

@@ -70,10 +70,9 @@ pub(crate) struct Target {
     file: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum EngineName {
-    #[default]
     Component,
     Native,
 }
@@ -112,10 +111,15 @@ impl Target {
 
     /// The engine.
     pub(crate) fn engine(&self) -> Engine {
-        match self.engine.unwrap_or_default() {
+        self.named_engine().unwrap_or_default()
+    }
+
+    /// The engine that was named.
+    pub(crate) fn named_engine(&self) -> Option<Engine> {
+        self.engine.map(|engine| match engine {
             EngineName::Component => Engine::Component,
             EngineName::Native => Engine::Native,
-        }
+        })
     }
 
     /// The component that was named, if the engine needs one.

@@ -20,13 +20,18 @@
 mod case;
 mod check;
 mod ending;
+mod engine;
 mod explore;
 mod fault;
 mod marks;
 mod minimise;
+mod profile;
+mod recipe;
 mod run;
 mod soak;
 mod story;
+mod sweep;
+mod timeline;
 mod trace;
 mod view;
 mod violation;
@@ -35,11 +40,15 @@ mod world;
 pub use case::{
     Case, FIELDS, Family, KINDS, Kind, MOMENTS, Op, SETTINGS, Settings, TextError, decode,
 };
+pub use engine::Engine;
 pub use explore::explore;
 pub use marks::{Mark, Marks};
 pub use minimise::minimise;
+pub use profile::Profile;
+pub use recipe::{Recipe, case_files};
 pub use run::{Coverage, Runner, run};
 pub use soak::{Failure, case_of, failure, soak};
 pub use story::{one_line, tell};
+pub use sweep::sweeps;
 pub use violation::Violation;
 pub use world::Scripts;

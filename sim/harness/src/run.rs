@@ -2,10 +2,12 @@
 
 use leaseline_redis_model::{Clock, Options, Reply, Server};
 
-use crate::case::{Case, Op, ms};
+use crate::Engine;
+use crate::case::{Case, Op, Settings, ms};
 use crate::ending::heal_and_empty;
 use crate::fault;
 use crate::marks::Marks;
+use crate::timeline::Timeline;
 use crate::violation::Violation;
 use crate::world::{Job, Scripts, Simulation, World};
 
@@ -31,6 +33,8 @@ pub struct Coverage {
     pub outcomes: u64,
     /// Requests that met a fault of the network.
     pub faults: u64,
+    /// Which scripts ran: a bit for each, in the order of [`Scripts::names`].
+    pub scripts: u32,
     /// A hash over every command, reply and outcome with its time.
     pub trace: u64,
 }
@@ -44,6 +48,7 @@ impl Coverage {
         self.commands += other.commands;
         self.outcomes += other.outcomes;
         self.faults += other.faults;
+        self.scripts |= other.scripts;
         self.trace = self.trace.rotate_left(5) ^ other.trace;
     }
 }
@@ -61,12 +66,23 @@ pub fn run(case: &Case) -> Result<Coverage, Violation> {
 #[derive(Debug, Default)]
 pub struct Runner {
     scripts: Scripts,
+    engine: Engine,
 }
 
 impl Runner {
     /// A runner with other scripts.
     pub fn new(scripts: Scripts) -> Self {
-        Self { scripts }
+        Self {
+            scripts,
+            engine: Engine::default(),
+        }
+    }
+
+    /// The same on another engine.
+    #[must_use]
+    pub fn on(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
     }
 
     /// Runs a case.
@@ -75,15 +91,35 @@ impl Runner {
     ///
     /// What does not hold.
     pub fn run(&self, case: &Case) -> Result<Coverage, Violation> {
-        self.play(case, false).0
+        self.play(case, false).outcome
     }
 
     /// Runs a case and tells what happened, line by line.
     pub fn tell(&self, case: &Case) -> (Result<Coverage, Violation>, Vec<String>) {
-        self.play(case, true)
+        let played = self.play(case, true);
+        (played.outcome, played.story)
     }
 
-    fn play(&self, case: &Case, tells: bool) -> (Result<Coverage, Violation>, Vec<String>) {
+    /// Runs a case and draws who held which message when, and where faults met requests.
+    pub fn timeline(&self, case: &Case) -> (Result<Coverage, Violation>, String) {
+        let played = self.play(case, true);
+        (played.outcome, played.timeline)
+    }
+
+    /// Whether the scripts compile.
+    ///
+    /// # Errors
+    ///
+    /// Which does not, with the line.
+    pub fn check(&self) -> Result<(), Violation> {
+        let options = Options {
+            profile: World::profile(&Settings::default()),
+            clock: Clock::Virtual(0),
+        };
+        prepare(&mut Server::new(options), &self.scripts)
+    }
+
+    fn play(&self, case: &Case, tells: bool) -> Played {
         // A server that was dropped left its Lua state for this one.
         let mut model = Server::new(Options {
             profile: World::profile(&case.settings),
@@ -91,11 +127,16 @@ impl Runner {
         });
         model.set_instruction_limit(INSTRUCTIONS);
         if let Err(violation) = prepare(&mut model, &self.scripts) {
-            return (Err(violation), Vec::new());
+            return Played {
+                outcome: Err(violation),
+                story: Vec::new(),
+                timeline: String::new(),
+            };
         }
         let mut world = World::new(case, &self.scripts, model);
         world.story = tells.then(Vec::new);
-        let mut simulation = Simulation::new(world);
+        world.timeline = tells.then(Timeline::default);
+        let mut simulation = Simulation::new(world, &self.engine);
         chaos(&mut simulation, &case.ops);
         {
             let mut world = simulation.world.lock();
@@ -106,13 +147,26 @@ impl Runner {
         }
         simulation.finish(|world| {
             world.coverage.trace = world.trace.value();
-            let story = world.story.take().unwrap_or_default();
-            match world.violation.take() {
-                Some(violation) => (Err(violation), story),
-                None => (Ok(world.coverage.clone()), story),
+            Played {
+                outcome: match world.violation.take() {
+                    Some(violation) => Err(violation),
+                    None => Ok(world.coverage.clone()),
+                },
+                story: world.story.take().unwrap_or_default(),
+                timeline: world
+                    .timeline
+                    .take()
+                    .map_or_else(String::new, |drawn| drawn.draw()),
             }
         })
     }
+}
+
+/// What came of a run. What is told is empty where nobody listens.
+struct Played {
+    outcome: Result<Coverage, Violation>,
+    story: Vec<String>,
+    timeline: String,
 }
 
 /// Scripts that do not compile are found before anything else.
@@ -147,6 +201,9 @@ fn chaos(simulation: &mut Simulation, ops: &[Op]) {
                 world.client(client).armed.push((after, *op));
                 None
             } else if fault::inject(op, world) {
+                if let Some(timeline) = &mut world.timeline {
+                    timeline.fault(world.now_us, op.to_string());
+                }
                 drop(guard);
                 simulation.run_until(0);
                 None

@@ -4,6 +4,7 @@ use leaseline_core::message::Settlement;
 use leaseline_core::script::{self, Script};
 use leaseline_redis_model::{Profile, Reply};
 
+use crate::instead;
 use crate::world::{Model, World};
 
 /// A key of a header: its role and its type.
@@ -60,7 +61,8 @@ fn a_key_of_another_type_stops_every_script_before_it_writes() {
             }
             let before = model.lock().dump();
             let count = names.len().to_string();
-            let mut argv: Vec<&[u8]> = vec![b"EVAL", script.source.as_bytes(), count.as_bytes()];
+            let mut argv: Vec<&[u8]> =
+                vec![b"EVAL", instead::text(script).as_bytes(), count.as_bytes()];
             argv.extend(names.iter().map(String::as_bytes));
             let arguments = arguments(script);
             argv.extend(arguments.iter().map(|argument| argument.as_bytes()));
@@ -127,8 +129,7 @@ fn the_work_of_one_claim_is_bounded() {
 #[test]
 fn the_scripts_keep_the_rules_of_the_house() {
     for script in script::ALL {
-        let code: String = script
-            .source
+        let code: String = instead::text(script)
             .lines()
             .map(|line| line.split("--").next().unwrap_or_default())
             .collect::<Vec<_>>()

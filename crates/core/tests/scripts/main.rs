@@ -5,6 +5,7 @@ mod claims;
 mod contract;
 mod delays;
 mod faults;
+mod instead;
 mod lease_ends;
 mod leases;
 mod publishes;

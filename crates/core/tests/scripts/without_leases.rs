@@ -6,6 +6,7 @@ use leaseline_core::message::{SettleOutcome, Settlement};
 use leaseline_core::script;
 use leaseline_redis_model::{Profile, Reply};
 
+use crate::instead;
 use crate::world::{Model, World, now};
 
 fn without_leases(config: &mut Config) {
@@ -117,11 +118,9 @@ fn a_late_return_takes_nothing_from_a_later_claim() {
         other => panic!("{other:?}"),
     };
     let give_back = |claim: &[u8], marker: &[u8]| {
-        let source = script::ALL
-            .iter()
-            .find(|script| script.name == "return")
-            .unwrap()
-            .source;
+        let mut scripts = script::ALL.iter();
+        let script = scripts.find(|script| script.name == "return").unwrap();
+        let source = instead::text(script);
         let argv: [&[u8]; 12] = [
             b"EVAL",
             source.as_bytes(),

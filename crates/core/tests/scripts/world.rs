@@ -1,5 +1,6 @@
 //! A queue on a model server that a test can break.
 
+use std::collections::BTreeMap;
 use std::future::{Future, ready};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,10 +18,14 @@ use leaseline_core::message::{
 use leaseline_core::{Config, Error, Queue, script};
 use leaseline_redis_model::{Clock as ModelClock, Content, Options, Profile, Server};
 
+use crate::instead;
+
 /// The model as a capability. Every future is ready.
 #[derive(Clone)]
 pub(crate) struct Model {
     server: Arc<Mutex<Server>>,
+    /// The hash of what runs, by the hash that is asked for.
+    loaded: Arc<BTreeMap<&'static str, Vec<u8>>>,
     loses_reply: Arc<AtomicBool>,
 }
 
@@ -28,11 +33,17 @@ impl Model {
     pub(crate) fn new(profile: Profile) -> Self {
         let clock = ModelClock::Virtual(1_700_000_000_000_000);
         let mut server = Server::new(Options { profile, clock });
+        let mut loaded = BTreeMap::new();
         for script in script::ALL {
-            server.execute(&[b"SCRIPT", b"LOAD", script.source.as_bytes()]);
+            let text = instead::text(script).as_bytes();
+            match server.execute(&[b"SCRIPT", b"LOAD", text]) {
+                leaseline_redis_model::Reply::Bulk(sha) => loaded.insert(script.sha1, sha),
+                other => panic!("{}: {other:?}", script.name),
+            };
         }
         Self {
             server: Arc::new(Mutex::new(server)),
+            loaded: Arc::new(loaded),
             loses_reply: Arc::default(),
         }
     }
@@ -48,7 +59,12 @@ impl Model {
 
     fn run(&self, argv: &[&[u8]]) -> Result<Vec<Value>, ServerError> {
         let mut values = Vec::new();
-        match self.lock().execute(argv) {
+        let mut argv = argv.to_vec();
+        if argv[0] == b"EVALSHA" {
+            let asked = std::str::from_utf8(argv[1]).unwrap();
+            argv[1] = self.loaded.get(asked).unwrap();
+        }
+        match self.lock().execute(&argv) {
             leaseline_redis_model::Reply::Error(line) => {
                 return Err(ServerError::from_line(&String::from_utf8_lossy(&line)));
             }

@@ -6,6 +6,7 @@ mod chance;
 mod client;
 mod link;
 mod network;
+mod object;
 mod ready;
 mod scripts;
 mod server;
@@ -26,6 +27,7 @@ pub(crate) use simulation::Simulation;
 use crate::case::{Case, Op, Settings};
 use crate::check::{BlackBox, Checks, Excuse};
 use crate::run::Coverage;
+use crate::timeline::Timeline;
 use crate::trace::Trace;
 use crate::view::{Names, Part, View};
 use crate::violation::Violation;
@@ -59,6 +61,7 @@ pub(crate) struct World {
     pub(crate) trace: Trace,
     pub(crate) coverage: Coverage,
     pub(crate) story: Option<Vec<String>>,
+    pub(crate) timeline: Option<Timeline>,
     pub(crate) violation: Option<Violation>,
     /// Commands so far.
     pub(crate) steps: u64,
@@ -115,6 +118,7 @@ impl World {
             trace: Trace::default(),
             coverage: Coverage::default(),
             story: None,
+            timeline: None,
             violation: None,
             steps: 0,
             covered: Vec::new(),

@@ -93,6 +93,9 @@ impl World {
         let mut plan = Plan::smooth(latency);
         fault::disturb(&op, &mut plan, &self.settings);
         self.tell(|| format!("      network  {op} meets {}", first_word(commands)));
+        if let Some(timeline) = &mut self.timeline {
+            timeline.fault(self.now_us, format!("{op} meets {}", first_word(commands)));
+        }
         self.coverage.faults += 1;
         if plan.kill {
             self.clients[client].killed = true;

@@ -1,5 +1,6 @@
 //! The scripts that the server runs: the shipped ones, or others in their place.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use leaseline_core::script;
@@ -9,6 +10,8 @@ use sha1::{Digest, Sha1};
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
     pub(crate) name: &'static str,
+    /// Its place among all.
+    pub(crate) number: u32,
     /// What clients send with EVALSHA and EVAL.
     asked_sha: &'static str,
     asked_source: &'static str,
@@ -29,13 +32,14 @@ impl Default for Scripts {
 impl Scripts {
     /// Those of `lua/`, byte for byte.
     pub fn shipped() -> Self {
-        let running = |script: &&'static script::Script| Running {
+        let running = |(number, script): (u32, &&'static script::Script)| Running {
             name: script.name,
+            number,
             asked_sha: script.sha1,
             asked_source: script.source,
             instead: None,
         };
-        Self(Arc::new(script::ALL.iter().map(running).collect()))
+        Self(Arc::new((0..).zip(script::ALL).map(running).collect()))
     }
 
     /// The same with another text for one of them, by its name without `.lua`.
@@ -67,6 +71,22 @@ impl Scripts {
             1 => self.with(name, source.replace(part, by)),
             count => Err(format!("'{part}' is {count} times in {name}.lua, not once")),
         }
+    }
+
+    /// Those of a folder: one file for each of our scripts, `NAME.lua`.
+    ///
+    /// # Errors
+    ///
+    /// If one is missing or cannot be read, with its path.
+    pub fn from_folder(folder: &Path) -> Result<Self, String> {
+        let mut scripts = Self::shipped();
+        for name in Self::shipped().names() {
+            let path = folder.join(format!("{name}.lua"));
+            let source = std::fs::read_to_string(&path)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            scripts = scripts.with(name, source)?;
+        }
+        Ok(scripts)
     }
 
     /// The text that runs for a script.

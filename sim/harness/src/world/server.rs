@@ -85,6 +85,9 @@ impl World {
 
         // What is refused runs nothing and uses no planned failure up.
         let ran = !script.is_empty() && self.server.model.scripts_run() > runs;
+        if let Some(script) = asked.filter(|_| ran) {
+            self.coverage.scripts |= 1 << script.number;
+        }
         let calls = if ran {
             self.server.model.script_calls()
         } else {
@@ -178,6 +181,9 @@ impl World {
         };
         if let Some(story) = &mut self.story {
             story.push(step.line());
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.see(self.now_us, &step);
         }
         self.coverage.marks.see(&step);
         if let Some(key) = command.deduplication.filter(|_| step.applied())
