@@ -49,7 +49,10 @@ end
 
 -- Every key is judged before the first write, by a read that fails where its type is another: most
 -- here, TOKENS, IDS and the results later. What is read already serves below.
-local expired = try('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, 1)
+local function ended(most, how)
+  return how('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, most)
+end
+local expired = ended(1, try)
 local tail = try('LRANGE', PENDING, -1, -1)
 local last_token = try('GET', COUNTER)
 local refused = failed(expired) or failed(tail) or failed(last_token)
@@ -179,10 +182,10 @@ local function likely(first)
   return math.max(1, math.floor(BYTES / #first))
 end
 -- A replayed lease may have been the one that had ended.
-if claimed > 0 then expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, 1) end
+if claimed > 0 then expired = ended(1, call) end
 if #expired > 0 then
   local most = math.min(LIMIT, likely(expired[1]))
-  if most > 1 then expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, most) end
+  if most > 1 then expired = ended(most, call) end
 end
 
 -- Expired leases go back to the claim end, the oldest deadline last so that it is claimed first.
@@ -190,7 +193,7 @@ if #expired > 0 then
   tail = nil
   local tokens = call('HMGET', TOKENS, unpack(expired))
   local counts = call('HMGET', COUNTS, unpack(expired))
-  local ended, held, gone, failure = {}, {}, {}, nil
+  local back, held, gone, failure = {}, {}, {}, nil
   for i = #expired, 1, -1 do
     local stored = expired[i]
     local pushed = try('RPUSH', PENDING, stored)
@@ -207,13 +210,13 @@ if #expired > 0 then
     else
       add_event('reclaimed', message_id(stored), tonumber(counts[i]) or 0, 0)
     end
-    ended[#ended + 1] = stored
+    back[#back + 1] = stored
     held[#held + 1] = tokens[i] or nil
   end
-  if #ended > 0 then forget(ended, held) end
+  if #back > 0 then forget(back, held) end
   if #gone > 0 then try('HDEL', COUNTS, unpack(gone)) end
   if failure then return redis.error_reply(failure) end
-  for _, stored in ipairs(ended) do
+  for _, stored in ipairs(back) do
     -- Only writers without envelopes can leave two equal elements; the second follows next time.
     if string.sub(stored, 1, #PREFIX) ~= PREFIX and type(try('LPOS', PROCESSING, stored)) == 'number' then
       try('ZADD', DEADLINES, 0, stored)
