@@ -2,7 +2,9 @@
 
 mod durations;
 mod handles;
+mod lifecycle;
 mod outcomes;
 mod play;
+mod stopping;
 mod table;
 mod timing;
