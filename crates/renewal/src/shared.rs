@@ -116,3 +116,28 @@ impl Shared {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn invariant_10_no_token_is_used_twice_in_a_process(threads in 1..6_usize, each in 1..200_usize) {
+            let minting: Vec<_> = (0..threads)
+                .map(|_| std::thread::spawn(move || (0..each).map(|_| Shared::mint()).collect::<Vec<_>>()))
+                .collect();
+            let mut tokens = HashSet::new();
+            for minted in minting {
+                tokens.extend(minted.join().unwrap());
+            }
+            prop_assert_eq!(tokens.len(), threads * each);
+        }
+    }
+}
