@@ -91,10 +91,11 @@ async fn measure(queue: &Queue, leases: Vec<Lease>, batch: usize, seconds: u64) 
     println!(
         "at most {batch} leases in a request: {active} active, {memory} bytes each with their handles; \
          {renewed} renewals in {requests} requests ({:.1} each), {:.1} us of processor time each; \
-         begun at most {} ms late, p99 within {} ms; refused {}, failed {}",
+         begun at most {} ms late, p50 within {} ms, p99 within {} ms; refused {}, failed {}",
         renewed as f64 / requests.max(1) as f64,
         (used().1 - cost) as f64 / renewed.max(1) as f64,
         metrics.counts.max_lag_ms,
+        metrics.counts.lag_p50_ms(),
         metrics.counts.lag_p99_ms(),
         metrics.counts.refused,
         metrics.counts.transient + metrics.counts.unexpected,
@@ -131,7 +132,16 @@ async fn main() -> Result<(), Error> {
             leases.extend(claimed.into_iter().map(|delivery| delivery.lease));
         }
     }
-    println!("{} leases claimed in {:.1?}", leases.len(), began.elapsed());
+    let build = if cfg!(debug_assertions) {
+        "a development"
+    } else {
+        "a release"
+    };
+    println!(
+        "{} leases claimed in {:.1?}, by {build} build",
+        leases.len(),
+        began.elapsed()
+    );
     let alone = measure(&queue, leases.clone(), 1, seconds).await;
     let together = measure(&queue, leases, 1_000, seconds).await;
     if let (Some(alone), Some(together)) = (alone, together) {

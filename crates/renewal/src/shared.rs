@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::command::Command;
 use crate::guard::Guard;
 use crate::run::run;
+use crate::schedule::Schedule;
 use crate::state::State;
 
 /// Runtimes that are remembered for a worker whose own one ends.
@@ -34,8 +35,12 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(settings: Settings) -> Arc<Self> {
+        let table = Table::new(settings.clone(), u64::from(std::process::id()));
+        Self::deciding(settings, Box::new(table))
+    }
+
+    pub(crate) fn deciding(settings: Settings, table: Box<dyn Schedule>) -> Arc<Self> {
         let process = std::process::id();
-        let table = Table::new(settings.clone(), u64::from(process));
         Arc::new(Self {
             settings,
             epoch: Instant::now(),
