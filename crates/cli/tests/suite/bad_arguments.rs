@@ -40,20 +40,19 @@ fn durations_of_leases() {
             );
         }
     }
-    // The bounds of a heartbeat and of the longest time are those of its lease.
-    for (heartbeat, text) in [
-        ("--heartbeat=15", "half"),
-        ("--max-lease-time=29.9", "below"),
+}
+
+/// The bounds of a heartbeat and of the longest time are those of its lease.
+#[test]
+fn durations_of_leases_that_do_not_go_together() {
+    let stage = Stage::new("native");
+    for (flag, text) in [
+        ("--heartbeat=15", "is not below half the visibility timeout"),
+        ("--max-lease-time=29.9", "is below the visibility timeout"),
     ] {
-        let arguments = [
-            "work",
-            "--exec",
-            "true",
-            "--visibility-timeout=30",
-            heartbeat,
-        ];
-        let message = refused(&arguments, 2);
-        assert!(message.contains(text), "{message}");
+        let arguments = ["work", "--exec", "true", "--visibility-timeout=30", flag];
+        let finished = stage.run(arguments).ends(2);
+        assert!(finished.error().contains(text), "{finished:?}");
     }
 }
 

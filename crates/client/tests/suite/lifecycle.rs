@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leaseline::event::{Event, Operation, Outcome};
-use leaseline::{ErrorKind, Handled, Queue};
+use leaseline::{Engine, ErrorKind, Handled, Queue};
 
 use crate::suite;
 use crate::world::*;
