@@ -3,7 +3,7 @@
 use leaseline_core::renewal::{Handle, HandleError, Started, StopStep, Token};
 use proptest::prelude::*;
 
-use crate::play::{Event, history};
+use crate::history::{Event, history};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {

@@ -4,7 +4,7 @@
 use leaseline_core::renewal::{Started, Stopping, Token};
 use proptest::prelude::*;
 
-use crate::play::{
+use crate::history::{
     Event, Moment, begun, history, requests, rest_of_life, runs_before, stop_ends, stops,
 };
 

@@ -2,6 +2,7 @@
 
 mod durations;
 mod handles;
+mod history;
 mod lifecycle;
 mod outcomes;
 mod play;

@@ -3,7 +3,7 @@
 use leaseline_core::renewal::{Action, Failure, FollowUp, Lost, Settings, Stopping, Token};
 use proptest::prelude::*;
 
-use crate::play::{Event, begun, history, rest_of_life, runs_before};
+use crate::history::{Event, begun, history, rest_of_life, runs_before};
 use crate::table::{start, table};
 
 #[test]

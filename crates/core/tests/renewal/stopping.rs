@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use leaseline_core::renewal::{Action, Failure, Started, Stopping, Token};
 use proptest::prelude::*;
 
-use crate::play::{Event, Moment, begun, history, requests, rest_of_life, stop_ends, stops};
+use crate::history::{Event, Moment, begun, history, requests, rest_of_life, stop_ends, stops};
 use crate::table::{start, table};
 
 proptest! {

@@ -3,7 +3,8 @@
 use leaseline_core::renewal::{Action, Failure, First, Lost, Settings, Start, Table, Token};
 use proptest::prelude::*;
 
-use crate::play::{Play, Step, TOKENS, begun, history, requests, steps, tokens};
+use crate::history::{begun, history, requests, tokens};
+use crate::play::{Play, Step, TOKENS, steps};
 
 pub(crate) fn start(token: u64) -> Start {
     Start {

@@ -5,8 +5,9 @@ use leaseline_core::renewal::{
 };
 use proptest::prelude::*;
 
+use crate::history::{Event, history, tokens};
 use crate::outcomes::passing;
-use crate::play::{Event, Play, Step, history, steps, tokens};
+use crate::play::{Play, Step, steps};
 
 const TOKEN: Token = Token(1);
 
