@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use leaseline_core::ErrorKind;
-use leaseline_renewal::{Extended, Failure, Lost, Outcome, Stopped};
+use leaseline_renewal::{Extended, Failure, Lost, Outcome, Stopped, Terms};
 use proptest::prelude::*;
 use tokio::time::{Instant, timeout};
 
@@ -148,6 +148,44 @@ proptest! {
             assert_eq!(world.renewer.worker().metrics().requests, times.len() as u64);
         });
     }
+}
+
+/// Each bad row of the rule for durations (§3).
+#[tokio::test(start_paused = true)]
+async fn bad_durations_are_refused_before_anything_is_sent() {
+    let world = World::new([]);
+    let lease = world.lease("a");
+    for (seconds, text) in [
+        (f64::NAN, "must be finite"),
+        (f64::INFINITY, "must be finite"),
+        (f64::NEG_INFINITY, "must be finite"),
+        (-1.0, "must be non-negative"),
+        (-0.5, "must be non-negative"),
+        (3600.0001, "cannot exceed 3600 seconds"),
+        (3600.9, "cannot exceed 3600 seconds"),
+        (3601.0, "cannot exceed 3600 seconds"),
+        (0.5, "must be at least 1 second or exactly 0"),
+        (0.999, "must be at least 1 second or exactly 0"),
+    ] {
+        for error in [
+            Terms::of_seconds(Some(seconds)).unwrap_err(),
+            lease.extend(seconds).await.unwrap_err(),
+            world.renewer.extend(&"a", seconds).await.unwrap_err(),
+        ] {
+            assert_eq!(error.kind, ErrorKind::InvalidArgument, "{seconds}");
+            assert!(error.message.contains(text), "{seconds}: {error}");
+        }
+    }
+    // 0 gives a lease up, and is no lease to renew.
+    let error = Terms::of_seconds(Some(0.0)).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::InvalidArgument);
+    assert!(
+        error
+            .message
+            .contains("must be positive for automatic renewal")
+    );
+    assert_eq!(world.server.times(), Vec::<u64>::new());
+    assert_eq!(lease.extend(0.0).await, Ok(Extended::Done));
 }
 
 #[tokio::test(start_paused = true)]
