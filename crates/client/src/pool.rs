@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use leaseline_core::event::EventBatch;
@@ -18,6 +18,7 @@ use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
 use crate::Meter;
 use crate::engine::Opener;
+use crate::heartbeat::Heartbeats;
 use crate::instance::Instance;
 use crate::span::within_current;
 
@@ -48,6 +49,8 @@ pub(crate) struct Pool {
     left_behind: Notify,
     /// Counts what calls tell.
     meter: Option<Meter>,
+    /// What renews the leases of its consumers, while there are any.
+    heartbeats: Mutex<Weak<Heartbeats>>,
 }
 
 impl Pool {
@@ -61,6 +64,17 @@ impl Pool {
             undelivered: Mutex::default(),
             left_behind: Notify::new(),
             meter,
+            heartbeats: Mutex::default(),
+        })
+    }
+
+    /// The one that renews leases, or a new one. It knows this pool, so the pool does not keep it.
+    pub(crate) fn heartbeats(&self, make: impl FnOnce() -> Heartbeats) -> Arc<Heartbeats> {
+        let mut known = lock(&self.heartbeats);
+        known.upgrade().unwrap_or_else(|| {
+            let made = Arc::new(make());
+            *known = Arc::downgrade(&made);
+            made
         })
     }
 

@@ -13,6 +13,7 @@ use leaseline_core::{Config, Error, ErrorKind};
 
 use crate::builder::Builder;
 use crate::consumer::Consumer;
+use crate::heartbeat::Heartbeats;
 use crate::instance::Instance;
 use crate::outgoing::Message;
 use crate::pool::{Pool, Work};
@@ -52,6 +53,11 @@ impl Queue {
     /// A consumer of this queue.
     pub fn consumer(&self) -> Consumer {
         Consumer::new(self.clone())
+    }
+
+    /// The leases of this queue object, which all its consumers renew together.
+    pub(crate) fn heartbeats(&self) -> Arc<Heartbeats> {
+        self.pool.heartbeats(|| Heartbeats(self.clone()))
     }
 
     /// Publishes one message.

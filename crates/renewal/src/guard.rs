@@ -71,3 +71,31 @@ impl Drop for Guard {
         runtime.spawn(run(next));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use leaseline_core::renewal::Settings;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whichever of the old ones ends when.
+        #[test]
+        fn invariant_22_the_end_of_an_old_worker_does_not_touch_a_newer_one(
+            order in Just((0..8_u64).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let shared = Shared::new(Settings::default());
+            let mut guards: Vec<Option<Guard>> = (0..9)
+                .map(|_| Some(Guard::new(&shared, &mut shared.state())))
+                .collect();
+            for old in order {
+                drop(guards[old as usize].take());
+                prop_assert_eq!(shared.state().running, Some(9));
+                prop_assert_eq!(shared.restarts.load(Ordering::Relaxed), 0);
+            }
+            drop(guards);
+            prop_assert_eq!(shared.state().running, None);
+        }
+    }
+}
