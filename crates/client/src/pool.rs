@@ -34,10 +34,21 @@ const LONGEST_DRAIN: Duration = Duration::from_secs(100 * 365 * 86_400);
 /// A call that runs on an instance.
 pub(crate) type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
+/// How often a call is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tries {
+    /// As the queue's configuration says.
+    UntilTheBudget,
+    /// Somebody else decides whether it is tried again.
+    Once,
+}
+
 /// The instances of one queue.
 pub(crate) struct Pool {
     opener: Opener,
     idle: Mutex<Vec<Instance>>,
+    /// Those that do not try again by themselves.
+    idle_once: Mutex<Vec<Instance>>,
     slots: Semaphore,
     /// Publishes and claims are refused.
     drained: watch::Sender<bool>,
@@ -58,6 +69,7 @@ impl Pool {
         Arc::new(Self {
             opener,
             idle: Mutex::default(),
+            idle_once: Mutex::default(),
             slots: Semaphore::new(MAX_INSTANCES),
             drained: watch::Sender::new(false),
             open_claims: Mutex::default(),
@@ -85,10 +97,21 @@ impl Pool {
         work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send + 'static,
         undelivered: fn(&Self, Result<T, Error>),
     ) -> Result<T, Error> {
+        self.run_trying(Tries::UntilTheBudget, work, undelivered)
+            .await
+    }
+
+    /// The same with as many tries as that.
+    pub(crate) async fn run_trying<T: Send + 'static>(
+        self: &Arc<Self>,
+        tries: Tries,
+        work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send + 'static,
+        undelivered: fn(&Self, Result<T, Error>),
+    ) -> Result<T, Error> {
         let (sender, receiver) = oneshot::channel();
         let pool = Arc::clone(self);
         tokio::spawn(within_current(async move {
-            let answer = pool.run_here(work).await;
+            let answer = pool.run_here(tries, work).await;
             if let Err(answer) = sender.send(answer) {
                 undelivered(&pool, answer);
             }
@@ -104,13 +127,14 @@ impl Pool {
 
     async fn run_here<T>(
         &self,
+        tries: Tries,
         work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send,
     ) -> Result<T, Error> {
         let _slot = self.slots.acquire().await.map_err(|_| closed())?;
-        let mut instance = self.checkout().await?;
+        let mut instance = self.checkout(tries).await?;
         let answer = work(&mut instance).await;
         self.count(&mut instance).await;
-        self.give_back(instance);
+        self.give_back(tries, instance);
         answer
     }
 
@@ -125,17 +149,24 @@ impl Pool {
         self.meter.as_ref()
     }
 
-    async fn checkout(&self) -> Result<Instance, Error> {
-        let idle = lock(&self.idle).pop();
+    fn idle(&self, tries: Tries) -> MutexGuard<'_, Vec<Instance>> {
+        lock(match tries {
+            Tries::UntilTheBudget => &self.idle,
+            Tries::Once => &self.idle_once,
+        })
+    }
+
+    async fn checkout(&self, tries: Tries) -> Result<Instance, Error> {
+        let idle = self.idle(tries).pop();
         match idle {
             Some(instance) => Ok(instance),
-            None => self.opener.open().await,
+            None => self.opener.open(tries).await,
         }
     }
 
     /// An instance that broke is dropped, with whatever it still knew.
-    fn give_back(&self, instance: Instance) {
-        let mut idle = lock(&self.idle);
+    fn give_back(&self, tries: Tries, instance: Instance) {
+        let mut idle = self.idle(tries);
         if instance.is_alive() && idle.len() < MAX_INSTANCES {
             idle.push(instance);
         }
@@ -143,8 +174,8 @@ impl Pool {
 
     /// Opens an instance ahead of the first call, so that a wrong configuration shows at once.
     pub(crate) async fn warm(&self) -> Result<(), Error> {
-        let instance = self.checkout().await?;
-        self.give_back(instance);
+        let instance = self.checkout(Tries::UntilTheBudget).await?;
+        self.give_back(Tries::UntilTheBudget, instance);
         Ok(())
     }
 
@@ -255,7 +286,7 @@ impl Pool {
                 Err(_) => tokio::time::sleep(DRAIN_PAUSE).await,
             }
         };
-        let mut instance = self.checkout().await?;
+        let mut instance = self.checkout(Tries::UntilTheBudget).await?;
         let open = std::mem::take(&mut *lock(&self.open_claims));
         if let Err(error) = instance.adopt_claims(open.clone()).await {
             lock(&self.open_claims).extend(open);
@@ -267,7 +298,7 @@ impl Pool {
         let open = instance.take_pending_claims().await.unwrap_or(open);
         lock(&self.open_claims).extend(open);
         self.count(&mut instance).await;
-        self.give_back(instance);
+        self.give_back(Tries::UntilTheBudget, instance);
         drop(slots);
         // Leased ones come back by themselves; others wait for a claim that takes them over.
         let mut undelivered = lock(&self.undelivered);
@@ -294,13 +325,15 @@ impl Pool {
         let pool = Arc::clone(self);
         let taken = tokio::spawn(async move {
             let mut all = EventBatch::default();
-            let instances = std::mem::take(&mut *lock(&pool.idle));
-            for mut instance in instances {
-                if let Ok(batch) = instance.take_events().await {
-                    all.events.extend(batch.events);
-                    all.dropped += batch.dropped;
+            for tries in [Tries::UntilTheBudget, Tries::Once] {
+                let instances = std::mem::take(&mut *pool.idle(tries));
+                for mut instance in instances {
+                    if let Ok(batch) = instance.take_events().await {
+                        all.events.extend(batch.events);
+                        all.dropped += batch.dropped;
+                    }
+                    pool.give_back(tries, instance);
                 }
-                pool.give_back(instance);
             }
             all
         });

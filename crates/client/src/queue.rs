@@ -16,7 +16,7 @@ use crate::consumer::Consumer;
 use crate::heartbeat::Heartbeats;
 use crate::instance::Instance;
 use crate::outgoing::Message;
-use crate::pool::{Pool, Work};
+use crate::pool::{Pool, Tries, Work};
 use crate::span::Span;
 use crate::waking::Idle;
 
@@ -133,9 +133,12 @@ impl Queue {
         };
         let done: Vec<_> = requests.iter().map(settled).collect();
         let size = |request: &SettleRequest| request.lease.stored.len();
-        let work = self.each(requests, size, |instance, requests| {
-            Box::pin(instance.settle(requests))
-        });
+        let work = self.each(
+            Tries::UntilTheBudget,
+            requests,
+            size,
+            |instance, requests| Box::pin(instance.settle(requests)),
+        );
         let outcomes = span.around(work).await;
         span.outcomes(outcomes.iter().zip(done).map(|(outcome, done)| {
             outcome.as_ref().map(|outcome| match outcome {
@@ -148,10 +151,18 @@ impl Queue {
 
     /// Moves the deadlines of leases to now plus the visibility timeout.
     pub async fn renew(&self, leases: Vec<Lease>) -> Vec<Result<RenewOutcome, Error>> {
+        self.renew_trying(Tries::UntilTheBudget, leases).await
+    }
+
+    pub(crate) async fn renew_trying(
+        &self,
+        tries: Tries,
+        leases: Vec<Lease>,
+    ) -> Vec<Result<RenewOutcome, Error>> {
         let span = Span::renew(&self.config.name);
         span.lease(leases.iter());
         let size = |lease: &Lease| lease.stored.len();
-        let work = self.each(leases, size, |instance, leases| {
+        let work = self.each(tries, leases, size, |instance, leases| {
             Box::pin(instance.renew(leases))
         });
         let outcomes = span.around(work).await;
@@ -174,9 +185,12 @@ impl Queue {
         let span = Span::release(&self.config.name);
         span.lease(requests.iter().map(|request| &request.lease));
         let size = |request: &ReleaseRequest| request.lease.stored.len();
-        let work = self.each(requests, size, |instance, requests| {
-            Box::pin(instance.release(requests))
-        });
+        let work = self.each(
+            Tries::UntilTheBudget,
+            requests,
+            size,
+            |instance, requests| Box::pin(instance.release(requests)),
+        );
         let outcomes = span.around(work).await;
         span.outcomes(outcomes.iter().map(|outcome| {
             outcome.as_ref().map(|outcome| match outcome {
@@ -190,6 +204,7 @@ impl Queue {
     /// Makes a call for each item, in batches that an instance can take.
     async fn each<I, O>(
         &self,
+        tries: Tries,
         items: Vec<I>,
         size: fn(&I) -> usize,
         call: for<'a> fn(&'a mut Instance, &'a [I]) -> Work<'a, Outcomes<O>>,
@@ -201,7 +216,17 @@ impl Queue {
         let mut outcomes = Vec::with_capacity(items.len());
         for batch in batches(items, size) {
             let count = batch.len();
-            let work = self.pool.run(
+            // Nothing is sent later than whoever decides about the tries knows of.
+            let given_up = match outcomes.last() {
+                Some(Err(error)) if tries == Tries::Once => Some(Clone::clone(error)),
+                _ => None,
+            };
+            if let Some(error) = given_up {
+                outcomes.extend(vec![Err(error); count]);
+                continue;
+            }
+            let work = self.pool.run_trying(
+                tries,
                 move |instance| Box::pin(async move { call(instance, &batch).await }),
                 |_, _| (),
             );

@@ -20,6 +20,8 @@ pub(crate) struct Guard {
     pub(crate) shared: Arc<Shared>,
     generation: u64,
     pub(crate) rest: Duration,
+    /// Its task was polled. One that is dropped before that was put on a runtime that has ended.
+    pub(crate) began: bool,
 }
 
 impl Guard {
@@ -30,6 +32,7 @@ impl Guard {
             shared: Arc::clone(shared),
             generation: state.generation,
             rest: Duration::ZERO,
+            began: false,
         }
     }
 }
@@ -39,7 +42,8 @@ impl Drop for Guard {
         if self.shared.is_forked() {
             return;
         }
-        let crashed = std::thread::panicking();
+        // A panic may also be what ends the whole runtime.
+        let crashed = self.began && std::thread::panicking();
         let (mut next, runtime) = {
             let mut state = self.shared.state();
             if state.running != Some(self.generation) {

@@ -1,6 +1,6 @@
 //! A network with faults before a model of Redis, and what went over it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -73,9 +73,37 @@ enum Fate {
 struct Log {
     renewals: u64,
     faults: u64,
-    /// Stored messages and tokens of which a settlement was sent.
-    settled: HashSet<(Vec<u8>, Vec<u8>)>,
+    /// From when on nothing renews a stored message under a token.
+    ended: HashMap<(Vec<u8>, Vec<u8>), (Instant, &'static str)>,
     violation: Option<String>,
+}
+
+/// How long after that a renewal may still be sent: a settlement ends when its marker is deleted,
+/// which takes a command's timeout at most.
+fn grace(how: &str) -> Duration {
+    match how {
+        "release" => Duration::ZERO,
+        _ => Duration::from_millis(5_100),
+    }
+}
+
+impl Log {
+    fn end(&mut self, how: &'static str, stored: &[u8], token: &[u8]) {
+        let lease = (stored.to_vec(), token.to_vec());
+        self.ended
+            .entry(lease)
+            .or_insert_with(|| (Instant::now(), how));
+    }
+}
+
+/// The script of a request, and its arguments without the keys.
+fn read<'a>(argv: &'a [&'a [u8]]) -> Option<(&'static str, &'a [&'a [u8]])> {
+    let [b"EVALSHA", sha, count, rest @ ..] = argv else {
+        return None;
+    };
+    let script = SCRIPTS.get(*sha)?;
+    let keys: usize = std::str::from_utf8(count).ok()?.parse().ok()?;
+    Some((script, &rest[keys..]))
 }
 
 struct Inner {
@@ -145,33 +173,41 @@ impl Network {
         self.0.log.lock().unwrap()
     }
 
-    /// Reads a request that is being sent.
-    fn note(&self, argv: &[&[u8]]) {
-        let [b"EVALSHA", sha, count, rest @ ..] = argv else {
+    /// Looks at a request that is being sent.
+    fn sent(&self, argv: &[&[u8]]) {
+        let Some((script, arguments)) = read(argv) else {
             return;
         };
-        let Some(script) = SCRIPTS.get(*sha) else {
-            return;
-        };
-        let keys: usize = std::str::from_utf8(count).unwrap().parse().unwrap();
-        let arguments = &rest[keys..];
         let mut log = self.log();
-        match *script {
+        match script {
             "renew" => {
                 for lease in arguments[1..].chunks_exact(3) {
                     log.renewals += 1;
-                    let (stored, token) = (lease[0], lease[1]);
-                    if log.settled.contains(&(stored.to_vec(), token.to_vec())) {
-                        let token = String::from_utf8_lossy(token);
-                        let text = format!("token {token} was renewed after its settlement");
+                    let ended = log.ended.get(&(lease[0].to_vec(), lease[1].to_vec()));
+                    if let Some((ended, how)) = ended
+                        && ended.elapsed() > grace(how)
+                    {
+                        let text = format!(
+                            "token {} was renewed {:?} after its {how}",
+                            String::from_utf8_lossy(lease[1]),
+                            ended.elapsed()
+                        );
                         log.violation.get_or_insert(text);
                     }
                 }
             }
-            script => {
-                let token = arguments[if script == "move" { 2 } else { 1 }];
-                log.settled.insert((arguments[0].to_vec(), token.to_vec()));
-            }
+            // It follows a stop that was waited for.
+            "release" => log.end("release", arguments[0], arguments[1]),
+            _ => {}
+        }
+    }
+
+    /// Looks at a request that was answered. A lease is renewed until its settlement is.
+    fn answered(&self, argv: &[&[u8]]) {
+        match read(argv) {
+            Some(("ack", arguments)) => self.log().end("settlement", arguments[0], arguments[1]),
+            Some(("move", arguments)) => self.log().end("settlement", arguments[0], arguments[2]),
+            _ => {}
         }
     }
 
@@ -234,24 +270,34 @@ impl Network {
 
 impl Redis for Network {
     async fn execute(&self, argv: &[&[u8]], timeout_ms: u32) -> Reply {
-        self.note(argv);
+        self.sent(argv);
         let fate = self.fate();
         let mut reply = None;
         if self.depart(fate).await {
             reply = Some(self.0.model.execute(argv, timeout_ms).await);
         }
-        self.arrive(fate, timeout_ms, reply).await
+        let reply = self.arrive(fate, timeout_ms, reply).await;
+        if reply.is_ok() {
+            self.answered(argv);
+        }
+        reply
     }
 
     async fn pipeline(&self, commands: &[&[&[u8]]], timeout_ms: u32) -> PipelineReply {
         for argv in commands {
-            self.note(argv);
+            self.sent(argv);
         }
         let fate = self.fate();
         let mut reply = None;
         if self.depart(fate).await {
             reply = Some(self.0.model.pipeline(commands, timeout_ms).await);
         }
-        self.arrive(fate, timeout_ms, reply).await
+        let replies = self.arrive(fate, timeout_ms, reply).await;
+        for (argv, reply) in commands.iter().zip(replies.iter().flatten()) {
+            if reply.is_ok() {
+                self.answered(argv);
+            }
+        }
+        replies
     }
 }

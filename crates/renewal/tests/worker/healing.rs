@@ -94,3 +94,30 @@ fn a_runtime_that_ends_hands_the_worker_to_the_next() {
         }
     });
 }
+
+/// A program that panics says so, and does not overflow its stack.
+#[test]
+fn a_panic_that_ends_the_runtime_is_only_that() {
+    let world = World::new([]);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        // Dropped while the panic passes.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            world.lease("a").start().await.unwrap();
+            panic!("the program's own");
+        });
+    }));
+    assert_eq!(
+        panicked.unwrap_err().downcast_ref(),
+        Some(&"the program's own")
+    );
+    // And the next runtime takes over.
+    paused(async {
+        let new = world.lease("new");
+        assert_eq!(new.start().await, Ok(Begun::Running));
+        assert_eq!(new.stop().await, Ok(Stopped::Done));
+    });
+}
