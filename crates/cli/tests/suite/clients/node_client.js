@@ -58,8 +58,8 @@ async function main() {
   say(await redis.rpush("later", "x"), await waited);
 
   // Another database, and a scan.
-  const other = new Redis(url, { db: 2 });
-  say(await other.dbsize());
+  const other = new Redis(url);
+  say(await other.select(2), await other.dbsize());
   const found = [];
   for await (const keys of redis.scanStream()) {
     found.push(...keys);
