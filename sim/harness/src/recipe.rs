@@ -175,7 +175,7 @@ mod tests {
     fn what_is_wrong_with_a_header_is_said() {
         for (rest, what) in [
             ("", "'reaches' is missing"),
-            ("# reaches: \n", "reaches nothing"),
+            ("# reaches: ,\n", "reaches nothing"),
             ("# reaches: settld\n", "no mark 'settld'"),
             ("# reaches: settled=0\n", "'settled=0' is no number"),
             ("# reaches: settled\n# holds: d\n", "'holds' is there twice"),
