@@ -26,11 +26,15 @@
 --         replayed (0 or 1);
 --         then the error that stopped the call early or empty, and the message id it concerned
 -- WRITES  durable before destructive, the move last
--- COST    O(ids + reclaimed * processing), at most 100 reclaims and 100 looks at pending
+-- COST    O(ids + reclaimed * processing), at most 100 reclaims and 100 looks at pending, and about
+--         1 MiB of messages each, but for one message that is larger
 
 local PENDING, PROCESSING, DEADLINES, TOKENS, COUNTER = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local COUNTS, DEAD, REFS, IDS, BACKREFS = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local FIRST_RESULT, FIRST_ID, LIMIT = 10, 4, 100
+-- Each message is read, compared and written several times: a hundred large ones in one call would
+-- hold up everybody else on this server for seconds.
+local BYTES = 1048576
 local PREFIX = '\30RMQ1:'
 local call, try = redis.call, redis.pcall
 
@@ -45,8 +49,11 @@ end
 
 -- Every key is judged before the first write, by a read that fails where its type is another: most
 -- here, TOKENS, IDS and the results later. What is read already serves below.
-local expired = try('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, LIMIT)
-local tail = try('LRANGE', PENDING, FIRST_ID - #ARGV, -1)
+local function ended(most, how)
+  return how('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, most)
+end
+local expired = ended(1, try)
+local tail = try('LRANGE', PENDING, -1, -1)
 local last_token = try('GET', COUNTER)
 local refused = failed(expired) or failed(tail) or failed(last_token)
     or failed(try('LLEN', PROCESSING)) or failed(try('HLEN', COUNTS))
@@ -170,10 +177,15 @@ end
 local kept = #events
 
 if ARGV[4] ~= 'claim' or #open == 0 then return finish() end
-if claimed > 0 then
-  -- A replayed lease may have been among those that had ended, and its id needs no message.
-  expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, LIMIT)
-  tail = nil
+-- How many messages are likely to be below BYTES where the first one is this.
+local function likely(first)
+  return math.max(1, math.floor(BYTES / #first))
+end
+-- A replayed lease may have been the one that had ended.
+if claimed > 0 then expired = ended(1, call) end
+if #expired > 0 then
+  local most = math.min(LIMIT, likely(expired[1]))
+  if most > 1 then expired = ended(most, call) end
 end
 
 -- Expired leases go back to the claim end, the oldest deadline last so that it is claimed first.
@@ -181,7 +193,7 @@ if #expired > 0 then
   tail = nil
   local tokens = call('HMGET', TOKENS, unpack(expired))
   local counts = call('HMGET', COUNTS, unpack(expired))
-  local ended, held, gone, failure = {}, {}, {}, nil
+  local back, held, gone, failure = {}, {}, {}, nil
   for i = #expired, 1, -1 do
     local stored = expired[i]
     local pushed = try('RPUSH', PENDING, stored)
@@ -198,13 +210,13 @@ if #expired > 0 then
     else
       add_event('reclaimed', message_id(stored), tonumber(counts[i]) or 0, 0)
     end
-    ended[#ended + 1] = stored
+    back[#back + 1] = stored
     held[#held + 1] = tokens[i] or nil
   end
-  if #ended > 0 then forget(ended, held) end
+  if #back > 0 then forget(back, held) end
   if #gone > 0 then try('HDEL', COUNTS, unpack(gone)) end
   if failure then return redis.error_reply(failure) end
-  for _, stored in ipairs(ended) do
+  for _, stored in ipairs(back) do
     -- Only writers without envelopes can leave two equal elements; the second follows next time.
     if string.sub(stored, 1, #PREFIX) ~= PREFIX and type(try('LPOS', PROCESSING, stored)) == 'number' then
       try('ZADD', DEADLINES, 0, stored)
@@ -319,19 +331,25 @@ local function grant(messages, counts, first)
   end
 end
 
-local granted, looks = 0, 0
-while granted < #open and looks < LIMIT do
-  tail = tail or call('LRANGE', PENDING, -math.min(#open - granted, LIMIT - looks), -1)
+local granted, looks, bytes = 0, 0, 0
+while granted < #open and looks < LIMIT and bytes < BYTES do
+  tail = tail or call('LRANGE', PENDING, -1, -1)
   if #tail == 0 then break end
+  local most = math.min(#open - granted, LIMIT - looks, likely(tail[1]))
+  if most > 1 then tail = call('LRANGE', PENDING, -most, -1) end
   local tokens = call('HMGET', TOKENS, unpack(tail))
   local texts = call('HMGET', COUNTS, unpack(tail))
   local messages, counts, seen = {}, {}, {}
+  if looks > 0 and bytes + #tail[#tail] > BYTES then break end
   for i = #tail, 1, -1 do
     local stored, count = tail[i], tonumber(texts[i]) or 0
     if tokens[i] or seen[stored] or limit > 0 and count >= limit then break end
+    if #messages > 0 and bytes + #stored > BYTES then break end
     seen[stored] = true
     messages[#messages + 1], counts[#counts + 1] = stored, count
+    bytes = bytes + #stored
   end
+  if #messages == 0 then bytes = bytes + #tail[#tail] end
   local failure
   if #messages > 0 then
     failure = grant(messages, counts, granted)

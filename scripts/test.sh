@@ -24,6 +24,7 @@ cargo xtask component --check-reproducible
 step "the original library"
 reason=$(mktemp)
 interop=
+node_interop=
 passed=
 # Said last however the run ends: a run without the original library must not pass for one with it.
 finish() {
@@ -34,6 +35,7 @@ finish() {
         interop="ran live against $interop"
     fi
     [ -z "$interop" ] || step "Python interoperability $interop"
+    [ -z "$node_interop" ] || step "ioredis $node_interop"
 }
 trap finish EXIT
 versions() {
@@ -48,6 +50,16 @@ if pythons=$(scripts/interop-python.sh 2>"$reason"); then
 else
     unset LEASELINE_INTEROP_PYTHON
     interop="did NOT run: $(tail -n 1 "$reason")"
+fi
+cat "$reason"
+
+step "clients of Node.js"
+if packages=$(scripts/interop-node.sh 2>"$reason"); then
+    export LEASELINE_INTEROP_NODE="$packages"
+    node_interop="ran live"
+else
+    unset LEASELINE_INTEROP_NODE
+    node_interop="did NOT run: $(tail -n 1 "$reason")"
 fi
 cat "$reason"
 

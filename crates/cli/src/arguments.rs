@@ -251,10 +251,12 @@ pub(crate) struct Work {
     ///
     /// The payload is its standard input. LEASELINE_MESSAGE_ID, LEASELINE_TOKEN and
     /// LEASELINE_DELIVERY_COUNT are in its environment, the first two only where there are any. Exit
-    /// status 0 acknowledges the message; any other, and a signal, ends it as failed: it is gone then
-    /// but for the failed log (--max-failed-length). With --retry-delay it is released instead. 126
-    /// and 127 mean that the command could not be run: then work stops, leaves the message to its
-    /// lease and exits with 1. A command that is not found at the start is refused before any claim.
+    /// status 0 acknowledges the message; any other ends it as failed: it is gone then but for the
+    /// failed log (--max-failed-length). With --retry-delay it is released instead. A signal that
+    /// ends the command, 129 to 192 for the shell, leaves the message to its lease, so that it comes
+    /// back until --max-deliveries. 126 and 127 mean that the command could not be run: then work
+    /// stops, leaves the message to its lease and exits with 1. A command that is not found at the
+    /// start is refused before any claim.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) exec: OsString,
 
@@ -267,7 +269,7 @@ pub(crate) struct Work {
 
     /// Release the message of a command that failed, to be claimed again this much later, until it
     /// was delivered --max-deliveries times and goes to the dead letters [default: it ends as failed]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "no_lease")]
+    #[arg(long, value_name = "SECONDS", env = "LEASELINE_RETRY_DELAY", value_parser = seconds, conflicts_with = "no_lease")]
     pub(crate) retry_delay: Option<Duration>,
 
     #[command(flatten)]
@@ -275,10 +277,10 @@ pub(crate) struct Work {
 
     /// After SIGTERM or SIGINT, how long running commands may take [default: as long as they do]
     ///
-    /// Commands that still run then are ended by SIGTERM, their messages stay under their leases,
-    /// and the exit status is 1. It is 0 if all commands ended by themselves. A second signal does
+    /// Commands that still run then are ended by SIGTERM, and 5 seconds later by SIGKILL; their
+    /// messages stay under their leases, and the exit status is 1. It is 0 if all commands ended by themselves. A second signal does
     /// not wait.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", env = "LEASELINE_DRAIN_TIMEOUT", value_parser = seconds)]
     pub(crate) drain_timeout: Option<Duration>,
 
     /// End when nothing is pending and nothing runs here; leases of others do not count, and neither
@@ -300,6 +302,8 @@ pub(crate) struct Work {
 impl Work {
     fn fill(&mut self, shared: &mut Shared, file: &File, given: &Given<'_>) -> Result<(), Failure> {
         take(&mut self.concurrency, &file.concurrency);
+        take(&mut self.retry_delay, &file.retry_delay);
+        take(&mut self.drain_timeout, &file.drain_timeout);
         self.completed.fill(file);
         self.failed.fill(file);
         self.leasing.fill(shared, file, given)?;

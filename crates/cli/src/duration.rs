@@ -2,21 +2,32 @@
 
 use std::time::Duration;
 
-/// The longest duration: ten years, as in the queue's configuration.
-const MAX_SECONDS: f64 = 10.0 * 366.0 * 24.0 * 3600.0;
+use leaseline::duration::{DurationError, DurationRule, setting_ms};
+
+/// The longest duration in seconds: ten years, as in the queue's configuration.
+const LONGEST: u64 = 10 * 366 * 24 * 3600;
 
 /// Seconds from 0 on, to the millisecond.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    parse(text)
-        .ok_or_else(|| "use seconds from 0 to 316224000 (ten years), such as 1.5 or 30".into())
+    let seconds: f64 = text.parse().map_err(|_| usage())?;
+    match setting_ms(seconds, LONGEST, "it") {
+        Ok(milliseconds) => Ok(Duration::from_millis(milliseconds)),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Seconds that are not 0, to the millisecond and at least one.
 pub(crate) fn positive_seconds(text: &str) -> Result<Duration, String> {
-    match parse(text) {
-        Some(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err("use seconds above 0 and up to 316224000 (ten years), such as 0.5 or 30".into()),
+    let duration = seconds(text)?;
+    if duration.is_zero() {
+        let error = DurationError {
+            rule: DurationRule::Zero,
+            name: "it",
+            longest: LONGEST,
+        };
+        return Err(error.to_string());
     }
+    Ok(duration)
 }
 
 /// A duration that was given in seconds, and so has no more than milliseconds.
@@ -24,15 +35,8 @@ pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn parse(text: &str) -> Option<Duration> {
-    let seconds: f64 = text.parse().ok()?;
-    if !(0.0..=MAX_SECONDS).contains(&seconds) {
-        return None;
-    }
-    // Rounded, because 0.07 s are 70 ms and not 71; but what is not nothing must not become it.
-    let milliseconds = (seconds * 1000.0).round();
-    let least = if seconds > 0.0 { 1.0 } else { 0.0 };
-    Some(Duration::from_secs_f64(milliseconds.max(least) / 1000.0))
+fn usage() -> String {
+    format!("it must be a number; give seconds up to {LONGEST}, such as 1.5 or 30")
 }
 
 #[cfg(test)]
@@ -59,27 +63,34 @@ mod tests {
         }
     }
 
+    /// The bad rows of the rule for durations, in its order, and what is no number.
     #[test]
     fn nonsense_is_refused() {
-        for text in [
-            "",
-            " 1",
-            "1s",
-            "NaN",
-            "-nan",
-            "inf",
-            "-inf",
-            "infinity",
-            "-1",
-            "-0.001",
-            "1e300",
-            "316224001",
-            "0x10",
-            "1,5",
+        for (text, want) in [
+            ("", "a number"),
+            (" 1", "a number"),
+            ("1s", "a number"),
+            ("0x10", "a number"),
+            ("1,5", "a number"),
+            ("NaN", "finite"),
+            ("-nan", "finite"),
+            ("inf", "finite"),
+            ("-inf", "finite"),
+            ("infinity", "finite"),
+            ("-1", "non-negative"),
+            ("-0.001", "non-negative"),
+            ("1e300", "316224000"),
+            ("316224001", "cannot exceed 316224000 seconds"),
         ] {
-            assert!(seconds(text).is_err(), "{text}");
-            assert!(positive_seconds(text).is_err(), "{text}");
+            for refused in [seconds(text), positive_seconds(text)] {
+                let message = refused.expect_err(text);
+                assert!(message.contains(want), "{text}: {message}");
+                assert!(
+                    message.contains("give seconds up to 316224000"),
+                    "{message}"
+                );
+            }
         }
-        assert!(positive_seconds("0").is_err());
+        assert!(positive_seconds("0").expect_err("zero").contains("above 0"));
     }
 }

@@ -8,9 +8,10 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use leaseline::Delivery;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::Command;
 
 use crate::failure::Failure;
@@ -18,6 +19,15 @@ use crate::stdin_file;
 
 /// The shell's statuses for "found, but cannot be executed" and "not found".
 const CANNOT_EXECUTE: [i32; 2] = [126, 127];
+
+/// The shell's statuses for a command that a signal ended: 128 and the signal.
+const SIGNALLED: std::ops::RangeInclusive<i32> = 129..=192;
+
+/// How long a command that was asked to end may take before it is ended.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How long to wait before looking again whether a command has ended.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A longer message id is not put into the environment, which is limited.
 const MAX_ID_BYTES: usize = 4096;
@@ -29,7 +39,10 @@ pub(crate) enum Ended {
     Success,
     /// The message failed; why, in words.
     Failure(String),
-    /// The command did not run, which says nothing about the message; why, in words.
+    /// Something ended the command, a shutdown or the kernel, which says nothing about the message;
+    /// what, in words.
+    Killed(String),
+    /// The command did not run, which says nothing about the message either; why, in words.
     NotRun(String),
 }
 
@@ -65,9 +78,12 @@ impl Exec {
             (Some(code), _) if CANNOT_EXECUTE.contains(&code) => {
                 Ended::NotRun(format!("the shell ended with {code}"))
             }
+            (Some(code), _) if SIGNALLED.contains(&code) => {
+                Ended::Killed(format!("the command was ended by signal {}", code - 128))
+            }
             (Some(code), _) => Ended::Failure(format!("the command ended with {code}")),
             (None, Some(signal)) => {
-                Ended::Failure(format!("the command was ended by signal {signal}"))
+                Ended::Killed(format!("the command was ended by signal {signal}"))
             }
             (None, None) => Ended::Failure("the command ended abnormally".into()),
         }
@@ -116,8 +132,14 @@ impl Exec {
         let status = match ended {
             Some(status) => status,
             None => {
-                end(group);
-                child.wait().await
+                signal(group, Signal::TERM);
+                match tokio::time::timeout(GRACE, child.wait()).await {
+                    Ok(status) => status,
+                    Err(_) => {
+                        signal(group, Signal::KILL);
+                        child.wait().await
+                    }
+                }
             }
         };
         self.running().remove(&group);
@@ -126,8 +148,23 @@ impl Exec {
 
     /// Asks all running commands, and what they have started, to end (SIGTERM).
     pub(crate) fn terminate(&self) {
-        for group in self.running().drain() {
-            end(group);
+        for &group in self.running().iter() {
+            signal(group, Signal::TERM);
+        }
+    }
+
+    /// The same, and ends those that have not ended after a while (SIGKILL).
+    pub(crate) async fn end(&self) {
+        self.terminate();
+        let over = tokio::time::Instant::now() + GRACE;
+        while tokio::time::Instant::now() < over {
+            if !self.running().iter().any(|&group| is_running(group)) {
+                return;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        for &group in self.running().iter() {
+            signal(group, Signal::KILL);
         }
     }
 
@@ -136,12 +173,21 @@ impl Exec {
     }
 }
 
-/// Asks a command, and what it has started, to end.
-fn end(group: u32) {
-    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+/// Sends a signal to a command and to what it has started.
+fn signal(group: u32, signal: Signal) {
+    if let Some(group) = process(group) {
         // It may have ended just now.
-        let _ = kill_process_group(group, Signal::TERM);
+        let _ = kill_process_group(group, signal);
     }
+}
+
+/// Whether a command, or something that it has started, still runs.
+fn is_running(group: u32) -> bool {
+    process(group).is_some_and(|group| test_kill_process_group(group).is_ok())
+}
+
+fn process(group: u32) -> Option<Pid> {
+    i32::try_from(group).ok().and_then(Pid::from_raw)
 }
 
 /// A second handle of standard error; nothing if there is none.

@@ -72,7 +72,9 @@ impl Failure {
             Self::Queue(error)
                 if matches!(
                     error.kind,
-                    ErrorKind::Configuration | ErrorKind::InvalidArgument
+                    ErrorKind::Configuration
+                        | ErrorKind::InvalidArgument
+                        | ErrorKind::PayloadTooLarge
                 ) =>
             {
                 Status::Usage

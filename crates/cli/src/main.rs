@@ -101,7 +101,7 @@ async fn run(
         Command::Redrive(redrive) => {
             commands::redrive::run(&target, redrive, output, messages).await
         }
-        Command::Sim(sim) => commands::sim::run(&sim, output, messages),
+        Command::Sim(sim) => commands::sim::run(&target, &sim, output, messages),
         Command::Serve(serve) => commands::serve::run(serve, output, messages).await,
     }
 }

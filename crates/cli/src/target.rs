@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use leaseline::{Config, Connection, EMBEDDED, Engine, Error, ErrorKind, Queue};
+use leaseline::{Config, Connection, EMBEDDED, Engine, Error, ErrorKind, Queue, Retry};
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -17,6 +18,9 @@ pub(crate) const HEADING: &str = "Options of every command";
 
 /// The queue that a command concerns when none is named.
 const DEFAULT_QUEUE: &str = "jobs";
+
+/// The pause between two attempts to reach a server.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 /// Far more than any component of ours.
 const MAX_COMPONENT_BYTES: u64 = 64 << 20;
@@ -40,6 +44,10 @@ pub(crate) struct Target {
     )]
     redis: Option<String>,
 
+    /// Certificate authorities (PEM) to trust instead of the public ones, for rediss://
+    #[arg(long, value_name = "FILE", global = true, env = "LEASELINE_TLS_CA")]
+    tls_ca: Option<PathBuf>,
+
     /// The queue's name [default: jobs]
     #[arg(long, value_name = "NAME", global = true, env = "LEASELINE_QUEUE")]
     queue: Option<String>,
@@ -62,10 +70,9 @@ pub(crate) struct Target {
     file: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum EngineName {
-    #[default]
     Component,
     Native,
 }
@@ -74,6 +81,7 @@ impl Target {
     /// Takes from a configuration file what is not given.
     pub(crate) fn fill(&mut self, file: &SettingsFile, path: Option<&Path>) {
         take(&mut self.redis, &file.redis);
+        take(&mut self.tls_ca, &file.tls_ca);
         take(&mut self.queue, &file.queue);
         take(&mut self.engine, &file.engine);
         take(&mut self.component, &file.component);
@@ -103,10 +111,15 @@ impl Target {
 
     /// The engine.
     pub(crate) fn engine(&self) -> Engine {
-        match self.engine.unwrap_or_default() {
+        self.named_engine().unwrap_or_default()
+    }
+
+    /// The engine that was named.
+    pub(crate) fn named_engine(&self) -> Option<Engine> {
+        self.engine.map(|engine| match engine {
             EngineName::Component => Engine::Component,
             EngineName::Native => Engine::Native,
-        }
+        })
     }
 
     /// The component that was named, if the engine needs one.
@@ -131,11 +144,34 @@ impl Target {
         configure: impl FnOnce(&mut Config),
         messages: &Messages,
     ) -> Result<Queue, Failure> {
+        self.open_with(Patience::None, name, configure, messages)
+            .await
+    }
+
+    /// The same for a worker, which may be started before its server.
+    pub(crate) async fn open_patiently(
+        &self,
+        name: &str,
+        configure: impl FnOnce(&mut Config),
+        messages: &Messages,
+    ) -> Result<Queue, Failure> {
+        self.open_with(Patience::RetryBudget, name, configure, messages)
+            .await
+    }
+
+    async fn open_with(
+        &self,
+        patience: Patience,
+        name: &str,
+        configure: impl FnOnce(&mut Config),
+        messages: &Messages,
+    ) -> Result<Queue, Failure> {
         let mut config = Config::new(name);
         self.shared.apply(&mut config);
         config.cluster = Connection::is_cluster_address(self.redis());
         configure(&mut config);
         config.validate().map_err(|mut error| {
+            error.message = in_our_names(error.message);
             if let Some(path) = &self.file {
                 error.message = format!(
                     "{}; some settings are from {}",
@@ -145,7 +181,7 @@ impl Target {
             }
             error
         })?;
-        let connection = Connection::open(self.redis()).await?;
+        let connection = self.connect(&config, patience, messages).await?;
         let queue = self.open_on(connection, config).await?;
         // Who asked for the model knows.
         if self.redis.is_none() {
@@ -154,6 +190,46 @@ impl Target {
             );
         }
         Ok(queue)
+    }
+
+    /// Connects to Redis.
+    pub(crate) async fn connection(&self) -> Result<Connection, Failure> {
+        let path = match &self.tls_ca {
+            Some(path) if self.redis().starts_with("rediss") => path,
+            _ => return Ok(Connection::open(self.redis()).await?),
+        };
+        let pem = std::fs::read(path).map_err(|error| {
+            let path = path.display();
+            Failure::usage(format!("cannot read {path}: {error}; correct --tls-ca"))
+        })?;
+        Ok(Connection::open_trusting(self.redis(), &pem).await?)
+    }
+
+    async fn connect(
+        &self,
+        config: &Config,
+        patience: Patience,
+        messages: &Messages,
+    ) -> Result<Connection, Failure> {
+        let began = Instant::now();
+        let budget = match patience {
+            Patience::None => Duration::ZERO,
+            Patience::RetryBudget => Duration::from_millis(config.retry_budget_ms),
+        };
+        let mut told = false;
+        loop {
+            match self.connection().await {
+                Err(Failure::Queue(error))
+                    if error.retry == Retry::Yes && began.elapsed() < budget =>
+                {
+                    if !std::mem::replace(&mut told, true) {
+                        messages.warning(&format!("{error}; trying again until --retry-budget"));
+                    }
+                    tokio::time::sleep(RETRY_PAUSE).await;
+                }
+                opened => return opened,
+            }
+        }
     }
 
     /// Opens a queue on a connection.
@@ -181,6 +257,34 @@ impl Target {
         }
         error.into()
     }
+}
+
+/// Whether a server that does not answer is waited for.
+#[derive(Clone, Copy)]
+enum Patience {
+    None,
+    RetryBudget,
+}
+
+/// A message about a configuration with the names that settings have here.
+fn in_our_names(message: String) -> String {
+    const NAMES: [(&str, &str); 9] = [
+        ("max_delivery_count", "max_deliveries"),
+        ("deduplication_ttl_ms", "dedup_ttl"),
+        (
+            "overload_block_timeout_ms",
+            "pending_overload_block_timeout",
+        ),
+        ("visibility_timeout_ms", "visibility_timeout"),
+        ("retry_budget_ms", "retry_budget"),
+        ("retry_initial_delay_ms", "retry_initial_delay"),
+        ("retry_max_delay_ms", "retry_max_delay"),
+        ("command_timeout_ms", "command_timeout"),
+        ("drop_oldest", "drop-oldest"),
+    ];
+    NAMES.iter().fold(message, |message, (theirs, ours)| {
+        message.replace(theirs, ours)
+    })
 }
 
 /// What is wrong with a component file.

@@ -1,18 +1,20 @@
 //! Many leases on one renewal worker: memory for each lease, cost of a renewal, how late renewals
 //! are, and how many requests they take alone and together.
 //!
-//! `cargo run -p leaseline --example renewals -- redis://127.0.0.1:6379 [LEASES] [SECONDS]`
+//! `cargo run -p leaseline --example renewals -- redis://127.0.0.1:6379 [LEASES] [SECONDS] [INTERVAL]`
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use leaseline::capability::{Redis, Value};
 use leaseline::message::{Lease, RenewOutcome};
-use leaseline::{Engine, Error, Queue, Retry};
+use leaseline::{Connection, Engine, Error, Queue, Retry};
 use leaseline_renewal::{
-    Counts, Extend, Failure, LeaseRenewal, Metrics, Outcome, Renewer, Settings, Terms, Worker,
+    Counts, Extend, Failure, LeaseRenewal, Outcome, Renewer, Settings, Terms, Worker,
 };
 
-const INTERVAL: Duration = Duration::from_secs(10);
+/// As many as one call of the script takes, and as consumers put into one.
+const TOGETHER: usize = 256;
 
 struct Leases {
     queue: Queue,
@@ -58,13 +60,39 @@ fn used() -> (u64, u64) {
     (pages * 4096, ticks * 10_000)
 }
 
-async fn measure(queue: &Queue, leases: Vec<Lease>, batch: usize, seconds: u64) -> Option<Metrics> {
+/// How many scripts the server has run.
+async fn scripts(server: &Connection) -> u64 {
+    let info = server.execute(&[b"INFO", b"commandstats"], 5_000).await;
+    let text = match info.as_deref() {
+        Ok([Value::Bytes(text)]) => String::from_utf8_lossy(text).into_owned(),
+        _ => String::new(),
+    };
+    let calls = text.split("cmdstat_evalsha:calls=").nth(1);
+    let calls = calls.and_then(|calls| calls.split(',').next()?.parse().ok());
+    calls.unwrap_or(0)
+}
+
+struct Measure {
+    queue: Queue,
+    server: Connection,
+    seconds: u64,
+    interval: Duration,
+}
+
+/// Renewals for each script that the server ran.
+async fn measure(measure: &Measure, leases: Vec<Lease>, batch: usize) -> Option<f64> {
+    let Measure {
+        queue,
+        server,
+        seconds,
+        interval,
+    } = measure;
     let worker = Worker::new(Settings::default()).ok()?;
     let queue = queue.clone();
     let renewer = Renewer::with(worker.clone(), Leases { queue, batch });
-    let terms = Terms::exactly(Duration::from_secs(300)).every(INTERVAL);
+    let terms = Terms::exactly(Duration::from_secs(300)).every(*interval);
     let terms = if batch > 1 {
-        terms.early(INTERVAL / 10)
+        terms.early(*interval / 10)
     } else {
         terms
     };
@@ -72,7 +100,7 @@ async fn measure(queue: &Queue, leases: Vec<Lease>, batch: usize, seconds: u64) 
     let before = used();
     let mut renewals: Vec<LeaseRenewal<Leases>> = Vec::with_capacity(leases.len());
     // Over one interval, as claims would come.
-    let pause = INTERVAL / 100;
+    let pause = *interval / 100;
     for part in leases.chunks(leases.len().div_ceil(100)) {
         for lease in part {
             let renewal = renewer.renewal(lease.clone(), terms.clone());
@@ -82,24 +110,24 @@ async fn measure(queue: &Queue, leases: Vec<Lease>, batch: usize, seconds: u64) 
         tokio::time::sleep(pause).await;
     }
     let memory = used().0.saturating_sub(before.0) / count;
-    let (begun, cost) = (worker.metrics(), used().1);
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
-    let metrics = worker.metrics();
+    let (begun, cost, before) = (worker.metrics(), used().1, scripts(server).await);
+    tokio::time::sleep(Duration::from_secs(*seconds)).await;
+    let (metrics, scripts) = (worker.metrics(), scripts(server).await - before);
     let renewed = metrics.counts.extended - begun.counts.extended;
     let requests = metrics.requests - begun.requests;
     let Counts { active, .. } = metrics.counts;
     println!(
         "at most {batch} leases in a request: {active} active, {memory} bytes each with their handles; \
-         {renewed} renewals in {requests} requests ({:.1} each), {:.1} us of processor time each; \
-         begun at most {} ms late, p99 within {} ms; refused {}, failed {}",
-        renewed as f64 / requests.max(1) as f64,
+         {renewed} renewals in {requests} requests and {scripts} script calls, {:.1} us of processor time each; \
+         begun at most {} ms late, p50 within {} ms, p99 within {} ms; refused {}, failed {}",
         (used().1 - cost) as f64 / renewed.max(1) as f64,
         metrics.counts.max_lag_ms,
+        metrics.counts.lag_p50_ms(),
         metrics.counts.lag_p99_ms(),
         metrics.counts.refused,
         metrics.counts.transient + metrics.counts.unexpected,
     );
-    Some(metrics)
+    Some(renewed as f64 / scripts.max(1) as f64)
 }
 
 #[tokio::main]
@@ -110,6 +138,8 @@ async fn main() -> Result<(), Error> {
     let mut numbers = arguments.map(|text| text.parse().ok());
     let count: u64 = numbers.next().flatten().unwrap_or(100_000);
     let seconds: u64 = numbers.next().flatten().unwrap_or(30);
+    let interval = Duration::from_secs(numbers.next().flatten().unwrap_or(10));
+    let server = Connection::open(&url).await?;
     let queue = Queue::builder(format!("renewals-{}", std::process::id()))
         .redis(url)
         .engine(Engine::Native)
@@ -131,16 +161,26 @@ async fn main() -> Result<(), Error> {
             leases.extend(claimed.into_iter().map(|delivery| delivery.lease));
         }
     }
-    println!("{} leases claimed in {:.1?}", leases.len(), began.elapsed());
-    let alone = measure(&queue, leases.clone(), 1, seconds).await;
-    let together = measure(&queue, leases, 1_000, seconds).await;
+    let build = if cfg!(debug_assertions) {
+        "a development"
+    } else {
+        "a release"
+    };
+    println!(
+        "{} leases claimed in {:.1?}, by {build} build",
+        leases.len(),
+        began.elapsed()
+    );
+    let what = Measure {
+        queue,
+        server,
+        seconds,
+        interval,
+    };
+    let alone = measure(&what, leases.clone(), 1).await;
+    let together = measure(&what, leases, TOGETHER).await;
     if let (Some(alone), Some(together)) = (alone, together) {
-        let each =
-            |metrics: &Metrics| metrics.counts.extended as f64 / metrics.requests.max(1) as f64;
-        println!(
-            "{:.0} times fewer requests together",
-            each(&together) / each(&alone)
-        );
+        println!("{:.0} times fewer round trips together", together / alone);
     }
     Ok(())
 }

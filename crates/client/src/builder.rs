@@ -1,5 +1,6 @@
 //! Configuring and opening a queue.
 
+use std::fmt;
 use std::time::Duration;
 
 use leaseline_core::waiting::Watch;
@@ -24,10 +25,19 @@ pub struct Builder {
     metrics: bool,
 }
 
-#[derive(Debug)]
 enum Address {
     Url(String),
     Connection(Connection),
+}
+
+/// An address may hold a password.
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url(url) => f.write_str(url.split("://").next().unwrap_or("?")),
+            Self::Connection(connection) => connection.fmt(f),
+        }
+    }
 }
 
 impl Builder {
@@ -137,5 +147,20 @@ impl Builder {
         let pool = Pool::new(opener, meter);
         pool.warm().await?;
         Ok(Queue::new(pool, idle, self.config))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_shows_no_password() {
+        let builder = Builder::new("jobs".into()).redis("rediss://user:s3cret@host/1");
+        let text = format!("{builder:?}");
+        assert!(
+            text.contains("rediss") && !text.contains("s3cret"),
+            "{text}"
+        );
     }
 }

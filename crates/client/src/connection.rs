@@ -60,7 +60,25 @@ impl Connection {
         if url == EMBEDDED {
             return Ok(Embedded::new().into());
         }
-        let connector = Connector::new(url).map_err(open_error)?;
+        Self::dial(url, Connector::new(url)).await
+    }
+
+    /// The same, and trusts these certificate authorities (PEM) instead of the public ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and [`ErrorKind::Configuration`] if the text holds no usable
+    /// certificate.
+    pub async fn open_trusting(url: &str, pem: &[u8]) -> Result<Self, Error> {
+        if url == EMBEDDED {
+            return Ok(Embedded::new().into());
+        }
+        let connector = Connector::new(url).and_then(|c| c.tls_root_certificates(pem));
+        Self::dial(url, connector).await
+    }
+
+    async fn dial(url: &str, connector: Result<Connector, OpenError>) -> Result<Self, Error> {
+        let connector = connector.map_err(open_error)?;
         let cluster = connector.is_cluster();
         let redis = connector.clone().open().await.map_err(open_error)?;
         let open =

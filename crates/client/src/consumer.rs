@@ -13,7 +13,6 @@ use tokio::task::{JoinError, JoinSet};
 use crate::claiming::FAILURE_PAUSE;
 use crate::delivery::Delivery;
 use crate::handling::{Ended, Handled, Keeping, handle};
-use crate::heartbeat::Heartbeats;
 use crate::queue::Queue;
 
 /// What a consumer has done so far.
@@ -102,7 +101,8 @@ impl Consumer {
     }
 
     /// Renews the lease of each running handler this often, or up to a tenth earlier together with
-    /// those of other handlers, in one call; less than half the visibility timeout. Default: no renewal.
+    /// those of other handlers, also of other consumers of this queue object and its clones, in one
+    /// call; less than half the visibility timeout. Default: no renewal.
     pub fn heartbeat(mut self, interval: Option<Duration>) -> Self {
         self.heartbeat = interval;
         self
@@ -158,8 +158,8 @@ impl Consumer {
         self.check()?;
         let handler = Arc::new(handler);
         let heartbeat = self.heartbeat.map(|interval| {
-            let leases = Heartbeats(self.queue.clone());
-            (Renewer::new(leases), interval)
+            let renewer = Renewer::sharing(self.queue.heartbeats());
+            (renewer, interval)
         });
         let mut running = Running {
             handlers: JoinSet::new(),

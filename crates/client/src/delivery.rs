@@ -92,7 +92,8 @@ impl Delivery {
     /// # Errors
     ///
     /// [`ErrorKind::MalformedMessage`] if it is not JSON, or not what `T` expects. The message stays
-    /// under its lease.
+    /// under its lease until the handler says what becomes of it; a handler that returns this error
+    /// fails it.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         serde_json::from_slice(&self.payload).map_err(|error| {
             let message = format!(
@@ -111,7 +112,9 @@ impl Delivery {
         self.message.message_id.as_deref()
     }
 
-    /// The fencing token: larger with every claim of the queue. `None` without leases.
+    /// The fencing token: decimal digits, to be compared as a number with other tokens of the same
+    /// message id. A new claim of the message has a larger one, a replayed one the same. `None`
+    /// without leases.
     pub fn token(&self) -> Option<&str> {
         self.message.lease.token.as_deref()
     }

@@ -7,6 +7,7 @@ use tokio::sync::OnceCell;
 
 use crate::connection::Connection;
 use crate::instance::Instance;
+use crate::pool::Tries;
 
 /// The label under which a component finds its Redis.
 const LABEL: &str = "redis";
@@ -60,8 +61,11 @@ impl Opener {
         })
     }
 
-    pub(crate) async fn open(&self) -> Result<Instance, Error> {
-        let config = self.config.clone();
+    pub(crate) async fn open(&self, tries: Tries) -> Result<Instance, Error> {
+        let mut config = self.config.clone();
+        if tries == Tries::Once {
+            config.retry_budget_ms = 0;
+        }
         let connection = self.connection.clone();
         match &self.runtime {
             None => {

@@ -9,6 +9,7 @@ use leaseline_core::{Error, Retry};
 use leaseline_renewal::{Extend, Failure, LeaseRenewal, Outcome, Renewer, Terms};
 
 use crate::delivery::Delivery;
+use crate::pool::Tries;
 use crate::queue::{MAX_BATCH, Queue};
 
 /// The part of the interval by which a heartbeat may come earlier, to go with others.
@@ -56,7 +57,7 @@ impl Heartbeats {
             .filter(|(_, done)| !**done)
             .map(|(heart, _)| heart.lease.clone())
             .collect();
-        let mut renewed = self.0.renew(leases).await.into_iter();
+        let mut renewed = self.0.renew_trying(Tries::Once, leases).await.into_iter();
         let outcomes = hearts.iter().zip(done).map(|(heart, done)| {
             if done {
                 return Ok(());
@@ -96,7 +97,8 @@ impl Extend for Heartbeats {
         MAX_BATCH
     }
 
-    /// A call of a queue has a budget of its own, and goes on even if it is dropped.
+    /// A call of a queue goes on even if it is dropped. It is tried once: the worker decides what is
+    /// sent again, since it knows which renewals were stopped meanwhile.
     fn ends_by_itself(&self) -> bool {
         true
     }

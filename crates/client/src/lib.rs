@@ -80,6 +80,10 @@ pub use consumer::{Consumer, Progress};
 pub use delivery::{Delivery, Lost};
 pub use engine::Engine;
 pub use handling::Handled;
+/// The rules for the durations that a program takes from its users.
+pub mod duration {
+    pub use leaseline_core::renewal::{DurationError, DurationRule, setting_ms};
+}
 pub use leaseline_core::{
     Config, Error, ErrorKind, MAX_CLAIM, MAX_PEEK, Retry, capability, config, event, json, message,
 };

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use leaseline_core::event::EventBatch;
@@ -18,6 +18,7 @@ use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
 use crate::Meter;
 use crate::engine::Opener;
+use crate::heartbeat::Heartbeats;
 use crate::instance::Instance;
 use crate::span::within_current;
 
@@ -27,13 +28,27 @@ const MAX_INSTANCES: usize = 64;
 /// How long a drain waits before it looks again whether calls are still running.
 const DRAIN_PAUSE: Duration = Duration::from_millis(5);
 
+/// As good as for ever, and a point in time that every clock has.
+const LONGEST_DRAIN: Duration = Duration::from_secs(100 * 365 * 86_400);
+
 /// A call that runs on an instance.
 pub(crate) type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// How often a call is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tries {
+    /// As the queue's configuration says.
+    UntilTheBudget,
+    /// Somebody else decides whether it is tried again.
+    Once,
+}
 
 /// The instances of one queue.
 pub(crate) struct Pool {
     opener: Opener,
     idle: Mutex<Vec<Instance>>,
+    /// Those that do not try again by themselves.
+    idle_once: Mutex<Vec<Instance>>,
     slots: Semaphore,
     /// Publishes and claims are refused.
     drained: watch::Sender<bool>,
@@ -45,6 +60,8 @@ pub(crate) struct Pool {
     left_behind: Notify,
     /// Counts what calls tell.
     meter: Option<Meter>,
+    /// What renews the leases of its consumers, while there are any.
+    heartbeats: Mutex<Weak<Heartbeats>>,
 }
 
 impl Pool {
@@ -52,12 +69,24 @@ impl Pool {
         Arc::new(Self {
             opener,
             idle: Mutex::default(),
+            idle_once: Mutex::default(),
             slots: Semaphore::new(MAX_INSTANCES),
             drained: watch::Sender::new(false),
             open_claims: Mutex::default(),
             undelivered: Mutex::default(),
             left_behind: Notify::new(),
             meter,
+            heartbeats: Mutex::default(),
+        })
+    }
+
+    /// The one that renews leases, or a new one. It knows this pool, so the pool does not keep it.
+    pub(crate) fn heartbeats(&self, make: impl FnOnce() -> Heartbeats) -> Arc<Heartbeats> {
+        let mut known = lock(&self.heartbeats);
+        known.upgrade().unwrap_or_else(|| {
+            let made = Arc::new(make());
+            *known = Arc::downgrade(&made);
+            made
         })
     }
 
@@ -68,10 +97,21 @@ impl Pool {
         work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send + 'static,
         undelivered: fn(&Self, Result<T, Error>),
     ) -> Result<T, Error> {
+        self.run_trying(Tries::UntilTheBudget, work, undelivered)
+            .await
+    }
+
+    /// The same with as many tries as that.
+    pub(crate) async fn run_trying<T: Send + 'static>(
+        self: &Arc<Self>,
+        tries: Tries,
+        work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send + 'static,
+        undelivered: fn(&Self, Result<T, Error>),
+    ) -> Result<T, Error> {
         let (sender, receiver) = oneshot::channel();
         let pool = Arc::clone(self);
         tokio::spawn(within_current(async move {
-            let answer = pool.run_here(work).await;
+            let answer = pool.run_here(tries, work).await;
             if let Err(answer) = sender.send(answer) {
                 undelivered(&pool, answer);
             }
@@ -87,13 +127,14 @@ impl Pool {
 
     async fn run_here<T>(
         &self,
+        tries: Tries,
         work: impl for<'a> FnOnce(&'a mut Instance) -> Work<'a, T> + Send,
     ) -> Result<T, Error> {
         let _slot = self.slots.acquire().await.map_err(|_| closed())?;
-        let mut instance = self.checkout().await?;
+        let mut instance = self.checkout(tries).await?;
         let answer = work(&mut instance).await;
         self.count(&mut instance).await;
-        self.give_back(instance);
+        self.give_back(tries, instance);
         answer
     }
 
@@ -108,17 +149,24 @@ impl Pool {
         self.meter.as_ref()
     }
 
-    async fn checkout(&self) -> Result<Instance, Error> {
-        let idle = lock(&self.idle).pop();
+    fn idle(&self, tries: Tries) -> MutexGuard<'_, Vec<Instance>> {
+        lock(match tries {
+            Tries::UntilTheBudget => &self.idle,
+            Tries::Once => &self.idle_once,
+        })
+    }
+
+    async fn checkout(&self, tries: Tries) -> Result<Instance, Error> {
+        let idle = self.idle(tries).pop();
         match idle {
             Some(instance) => Ok(instance),
-            None => self.opener.open().await,
+            None => self.opener.open(tries).await,
         }
     }
 
     /// An instance that broke is dropped, with whatever it still knew.
-    fn give_back(&self, instance: Instance) {
-        let mut idle = lock(&self.idle);
+    fn give_back(&self, tries: Tries, instance: Instance) {
+        let mut idle = self.idle(tries);
         if instance.is_alive() && idle.len() < MAX_INSTANCES {
             idle.push(instance);
         }
@@ -126,8 +174,8 @@ impl Pool {
 
     /// Opens an instance ahead of the first call, so that a wrong configuration shows at once.
     pub(crate) async fn warm(&self) -> Result<(), Error> {
-        let instance = self.checkout().await?;
-        self.give_back(instance);
+        let instance = self.checkout(Tries::UntilTheBudget).await?;
+        self.give_back(Tries::UntilTheBudget, instance);
         Ok(())
     }
 
@@ -227,7 +275,7 @@ impl Pool {
 
     async fn drain_here(&self, timeout: Duration) -> Result<bool, Error> {
         self.drained.send_replace(true);
-        let deadline = tokio::time::Instant::now() + timeout;
+        let deadline = tokio::time::Instant::now() + timeout.min(LONGEST_DRAIN);
         // Looks now and then instead of queueing for all slots: settlements and renewals of running
         // handlers must not wait behind a drain.
         let all = u32::try_from(MAX_INSTANCES).unwrap_or(u32::MAX);
@@ -238,7 +286,7 @@ impl Pool {
                 Err(_) => tokio::time::sleep(DRAIN_PAUSE).await,
             }
         };
-        let mut instance = self.checkout().await?;
+        let mut instance = self.checkout(Tries::UntilTheBudget).await?;
         let open = std::mem::take(&mut *lock(&self.open_claims));
         if let Err(error) = instance.adopt_claims(open.clone()).await {
             lock(&self.open_claims).extend(open);
@@ -246,10 +294,11 @@ impl Pool {
         }
         let rest = deadline.saturating_duration_since(tokio::time::Instant::now());
         let drained = instance.drain(millis(rest)).await;
-        let open = instance.take_pending_claims().await.unwrap_or_default();
+        // A broken instance cannot say which of them it resolved.
+        let open = instance.take_pending_claims().await.unwrap_or(open);
         lock(&self.open_claims).extend(open);
         self.count(&mut instance).await;
-        self.give_back(instance);
+        self.give_back(Tries::UntilTheBudget, instance);
         drop(slots);
         // Leased ones come back by themselves; others wait for a claim that takes them over.
         let mut undelivered = lock(&self.undelivered);
@@ -276,13 +325,15 @@ impl Pool {
         let pool = Arc::clone(self);
         let taken = tokio::spawn(async move {
             let mut all = EventBatch::default();
-            let instances = std::mem::take(&mut *lock(&pool.idle));
-            for mut instance in instances {
-                if let Ok(batch) = instance.take_events().await {
-                    all.events.extend(batch.events);
-                    all.dropped += batch.dropped;
+            for tries in [Tries::UntilTheBudget, Tries::Once] {
+                let instances = std::mem::take(&mut *pool.idle(tries));
+                for mut instance in instances {
+                    if let Ok(batch) = instance.take_events().await {
+                        all.events.extend(batch.events);
+                        all.dropped += batch.dropped;
+                    }
+                    pool.give_back(tries, instance);
                 }
-                pool.give_back(instance);
             }
             all
         });

@@ -13,9 +13,10 @@ use leaseline_core::{Config, Error, ErrorKind};
 
 use crate::builder::Builder;
 use crate::consumer::Consumer;
+use crate::heartbeat::Heartbeats;
 use crate::instance::Instance;
 use crate::outgoing::Message;
-use crate::pool::{Pool, Work};
+use crate::pool::{Pool, Tries, Work};
 use crate::span::Span;
 use crate::waking::Idle;
 
@@ -54,6 +55,11 @@ impl Queue {
         Consumer::new(self.clone())
     }
 
+    /// The leases of this queue object, which all its consumers renew together.
+    pub(crate) fn heartbeats(&self) -> Arc<Heartbeats> {
+        self.pool.heartbeats(|| Heartbeats(self.clone()))
+    }
+
     /// Publishes one message.
     ///
     /// # Errors
@@ -88,21 +94,20 @@ impl Queue {
 
     async fn publish_batches(&self, messages: Vec<Outgoing>) -> Vec<PublishReply> {
         let mut replies = Vec::with_capacity(messages.len());
-        if self.pool.is_drained() {
-            let error = Error::new(
-                ErrorKind::Drained,
-                "the queue object is drained; open a new one to publish",
-            );
-            let refused = |_| PublishReply {
-                message_id: String::new(),
-                outcome: Err(error.clone()),
-            };
-            return messages.into_iter().map(refused).collect();
-        }
         for messages in batches(messages, |message| message.payload.as_bytes().len()) {
             let count = messages.len();
+            let pool = Arc::clone(&self.pool);
             let work = self.pool.run(
-                move |instance| Box::pin(async move { instance.publish(&messages).await }),
+                move |instance| {
+                    Box::pin(async move {
+                        // Here, where a drain waits for it: one that has ended must not be followed
+                        // by a publish that began before it.
+                        match pool.is_drained() {
+                            true => Err(drained()),
+                            false => instance.publish(&messages).await,
+                        }
+                    })
+                },
                 |_, _| (),
             );
             replies.extend(work.await.unwrap_or_else(|error| {
@@ -128,9 +133,12 @@ impl Queue {
         };
         let done: Vec<_> = requests.iter().map(settled).collect();
         let size = |request: &SettleRequest| request.lease.stored.len();
-        let work = self.each(requests, size, |instance, requests| {
-            Box::pin(instance.settle(requests))
-        });
+        let work = self.each(
+            Tries::UntilTheBudget,
+            requests,
+            size,
+            |instance, requests| Box::pin(instance.settle(requests)),
+        );
         let outcomes = span.around(work).await;
         span.outcomes(outcomes.iter().zip(done).map(|(outcome, done)| {
             outcome.as_ref().map(|outcome| match outcome {
@@ -143,10 +151,18 @@ impl Queue {
 
     /// Moves the deadlines of leases to now plus the visibility timeout.
     pub async fn renew(&self, leases: Vec<Lease>) -> Vec<Result<RenewOutcome, Error>> {
+        self.renew_trying(Tries::UntilTheBudget, leases).await
+    }
+
+    pub(crate) async fn renew_trying(
+        &self,
+        tries: Tries,
+        leases: Vec<Lease>,
+    ) -> Vec<Result<RenewOutcome, Error>> {
         let span = Span::renew(&self.config.name);
         span.lease(leases.iter());
         let size = |lease: &Lease| lease.stored.len();
-        let work = self.each(leases, size, |instance, leases| {
+        let work = self.each(tries, leases, size, |instance, leases| {
             Box::pin(instance.renew(leases))
         });
         let outcomes = span.around(work).await;
@@ -169,9 +185,12 @@ impl Queue {
         let span = Span::release(&self.config.name);
         span.lease(requests.iter().map(|request| &request.lease));
         let size = |request: &ReleaseRequest| request.lease.stored.len();
-        let work = self.each(requests, size, |instance, requests| {
-            Box::pin(instance.release(requests))
-        });
+        let work = self.each(
+            Tries::UntilTheBudget,
+            requests,
+            size,
+            |instance, requests| Box::pin(instance.release(requests)),
+        );
         let outcomes = span.around(work).await;
         span.outcomes(outcomes.iter().map(|outcome| {
             outcome.as_ref().map(|outcome| match outcome {
@@ -185,6 +204,7 @@ impl Queue {
     /// Makes a call for each item, in batches that an instance can take.
     async fn each<I, O>(
         &self,
+        tries: Tries,
         items: Vec<I>,
         size: fn(&I) -> usize,
         call: for<'a> fn(&'a mut Instance, &'a [I]) -> Work<'a, Outcomes<O>>,
@@ -196,7 +216,17 @@ impl Queue {
         let mut outcomes = Vec::with_capacity(items.len());
         for batch in batches(items, size) {
             let count = batch.len();
-            let work = self.pool.run(
+            // Nothing is sent later than whoever decides about the tries knows of.
+            let given_up = match outcomes.last() {
+                Some(Err(error)) if tries == Tries::Once => Some(Clone::clone(error)),
+                _ => None,
+            };
+            if let Some(error) = given_up {
+                outcomes.extend(vec![Err(error); count]);
+                continue;
+            }
+            let work = self.pool.run_trying(
+                tries,
                 move |instance| Box::pin(async move { call(instance, &batch).await }),
                 |_, _| (),
             );
@@ -392,4 +422,11 @@ pub(crate) fn only<T>(answers: impl IntoIterator<Item = Result<T, Error>>) -> Re
             "the engine answered fewer items than it was asked",
         ))
     })
+}
+
+fn drained() -> Error {
+    Error::new(
+        ErrorKind::Drained,
+        "the queue object is drained; open a new one to publish",
+    )
 }

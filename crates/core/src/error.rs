@@ -166,7 +166,7 @@ fn passes(error: &ServerError) -> bool {
 fn remedy(error: &ServerError) -> &'static str {
     match error.code.as_str() {
         "WRONGTYPE" => {
-            "one of the queue's keys holds another type; use another queue name or separator, or remove the foreign key"
+            "one of the queue's keys holds another type, which `leaseline doctor` names; use another queue name or separator, or remove the foreign key"
         }
         "OOM" => "the server is at maxmemory; free memory or raise the limit, then try again",
         "MISCONF" => "the server cannot save to its disk; make room there, then try again",
@@ -175,6 +175,9 @@ fn remedy(error: &ServerError) -> &'static str {
         "NOPERM" => "grant the user the commands and keys of the queue",
         "READONLY" => "this server is a replica; connect to the primary",
         "CROSSSLOT" => "put a hash tag into the queue's name, such as {jobs}",
+        _ if error.message.starts_with("value is not an integer") => {
+            "a counter of the queue holds something else, which `leaseline doctor` names; remove the foreign value"
+        }
         _ if passes(error) => "try again",
         _ => "look at the server's log",
     }

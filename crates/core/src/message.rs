@@ -82,8 +82,9 @@ pub struct PublishReply {
 pub struct Lease {
     /// The stored message, byte for byte.
     pub stored: Vec<u8>,
-    /// The fencing token: decimal digits, larger with every claim of the queue. `None` for a
-    /// claim without lease.
+    /// The fencing token: decimal digits, to be compared as a number with other tokens of the
+    /// same message id. A new claim of the message has a larger one. `None` for a claim without
+    /// lease.
     pub token: Option<String>,
     /// When the lease expires, in milliseconds of server time since the Unix epoch.
     pub deadline_ms: Option<u64>,

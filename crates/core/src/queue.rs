@@ -122,6 +122,8 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
 
     /// How long the marker of an operation may be needed: as long as its retries can last.
     fn marker_ttl_ms(&self) -> u64 {
-        self.config.retry_budget_ms + MARKER_MARGIN_MS
+        let overshoot =
+            self.config.retry_max_delay_ms + 2 * u64::from(self.config.command_timeout_ms);
+        self.config.retry_budget_ms + overshoot.max(MARKER_MARGIN_MS)
     }
 }

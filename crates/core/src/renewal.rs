@@ -17,7 +17,9 @@ mod stopped;
 mod table;
 
 pub use counts::{Counts, LAG_BUCKETS, lag_bucket_ms};
-pub use duration::{DurationError, DurationRule, lease_seconds, retry_seconds, visibility_seconds};
+pub use duration::{
+    DurationError, DurationRule, lease_seconds, retry_seconds, setting_ms, visibility_seconds,
+};
 pub use failure::{Failure, FollowUp, Outcome};
 pub use handle::{Handle, HandleError, StopStep};
 pub use settings::Settings;

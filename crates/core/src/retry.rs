@@ -10,8 +10,8 @@ const JITTER_MS: u64 = 100;
 /// what waits here holds up a consumer when the server is back.
 const MAX_UNREACHED_DELAY_MS: u64 = 1_000;
 
-/// How much longer than the retry budget a marker lives: the last pause and attempt may overshoot
-/// the budget, and a marker that is gone turns an answered retry into a second call.
+/// How much longer than the retry budget a marker lives at least: the last pause and attempt may
+/// overshoot the budget, and a marker that is gone turns an answered retry into a second call.
 pub(crate) const MARKER_MARGIN_MS: u64 = 180_000;
 
 /// The pauses between attempts, and when to give up.

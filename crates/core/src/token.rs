@@ -1,4 +1,5 @@
-//! Fencing tokens: decimal text, compared as text.
+//! Fencing tokens: decimal text. The scripts ask only whether two are the same text; whoever wants
+//! to know which is newer compares them as numbers.
 
 use alloc::string::String;
 

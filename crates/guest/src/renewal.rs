@@ -1,15 +1,17 @@
 //! The exported interface `renewal`.
 
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use leaseline_core::renewal::{
-    self as core_renewal, Action, Failure, First, Lost, Settings, Start, Started, Stopping, Token,
+    self as core_renewal, Action, DurationError, Failure, First, Lost, Settings, Start, Started,
+    Stopping, Token,
 };
 
 use crate::Component;
 use crate::bindings::exports::leaseline::queue::renewal as wit;
+use crate::bindings::types;
+use crate::convert;
 
 impl wit::Guest for Component {
     type Table = TableResource;
@@ -28,29 +30,36 @@ impl wit::Guest for Component {
             retry_delay_ms: settings.retry_delay_ms,
             min_throttle_ms: settings.min_throttle_ms,
             jitter_percent: settings.jitter_percent,
+            default_retry_after_ms: settings.default_retry_after_ms,
             stopped_memory: u32::try_from(settings.stopped_memory).unwrap_or(u32::MAX),
             stop_timeout_ms: settings.stop_timeout_ms,
         }
     }
 
-    fn visibility_seconds(settings: wit::Settings, seconds: f64) -> Result<u64, String> {
-        core_renewal::visibility_seconds(&convert(&settings), seconds, "duration")
-            .map_err(|error| error.to_string())
+    fn visibility_seconds(settings: wit::Settings, seconds: f64) -> Result<u64, types::Error> {
+        core_renewal::visibility_seconds(&given(&settings), seconds, "duration").map_err(refused)
     }
 
-    fn lease_seconds(settings: wit::Settings, seconds: Option<f64>) -> Result<u64, String> {
-        core_renewal::lease_seconds(&convert(&settings), seconds, "lease_duration")
-            .map_err(|error| error.to_string())
+    fn lease_seconds(settings: wit::Settings, seconds: Option<f64>) -> Result<u64, types::Error> {
+        core_renewal::lease_seconds(&given(&settings), seconds, "lease_duration").map_err(refused)
     }
+
+    fn retry_seconds(settings: wit::Settings, seconds: Option<f64>) -> Result<u64, types::Error> {
+        core_renewal::retry_seconds(&given(&settings), seconds, "delay").map_err(refused)
+    }
+}
+
+fn refused(error: DurationError<'_>) -> types::Error {
+    convert::error(error.into())
 }
 
 /// A table; calls are not reentrant, so the cell is never borrowed twice.
 pub(crate) struct TableResource(RefCell<core_renewal::Table>);
 
 impl wit::GuestTable for TableResource {
-    fn open(settings: wit::Settings, seed: u64) -> Result<wit::Table, String> {
-        let settings = convert(&settings);
-        settings.validate().map_err(|error| error.to_string())?;
+    fn open(settings: wit::Settings, seed: u64) -> Result<wit::Table, types::Error> {
+        let settings = given(&settings);
+        settings.validate().map_err(convert::error)?;
         let table = core_renewal::Table::new(settings, seed);
         Ok(wit::Table::new(Self(RefCell::new(table))))
     }
@@ -109,9 +118,27 @@ impl wit::GuestTable for TableResource {
     fn next_due_ms(&self) -> Option<u64> {
         self.0.borrow().next_due_ms()
     }
+
+    fn counts(&self) -> wit::Counts {
+        let table = self.0.borrow();
+        let counts = table.counts();
+        wit::Counts {
+            active: counts.active,
+            in_flight: counts.in_flight,
+            extended: counts.extended,
+            refused: counts.refused,
+            throttled: counts.throttled,
+            transient: counts.transient,
+            unexpected: counts.unexpected,
+            capped: counts.capped,
+            stop_timeouts: counts.stop_timeouts,
+            lag: counts.lag.to_vec(),
+            max_lag_ms: counts.max_lag_ms,
+        }
+    }
 }
 
-fn convert(given: &wit::Settings) -> Settings {
+fn given(given: &wit::Settings) -> Settings {
     let mut settings = Settings::default();
     settings.default_lease_ms = given.default_lease_ms;
     settings.min_lease_ms = given.min_lease_ms;
@@ -126,6 +153,7 @@ fn convert(given: &wit::Settings) -> Settings {
     settings.jitter_percent = given.jitter_percent;
     settings.stopped_memory = given.stopped_memory as usize;
     settings.stop_timeout_ms = given.stop_timeout_ms;
+    settings.default_retry_after_ms = given.default_retry_after_ms;
     settings
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Entry {
     pub(crate) on_lost: Option<Callback>,
     /// Its requests run where it was started: there its connections live.
     pub(crate) runtime: Handle,
+    /// A waited stop waits for its request.
+    pub(crate) stopping: bool,
 }
 
 /// In the order in which they were sent.

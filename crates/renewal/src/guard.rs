@@ -20,6 +20,8 @@ pub(crate) struct Guard {
     pub(crate) shared: Arc<Shared>,
     generation: u64,
     pub(crate) rest: Duration,
+    /// Its task was polled. One that is dropped before that was put on a runtime that has ended.
+    pub(crate) began: bool,
 }
 
 impl Guard {
@@ -30,6 +32,7 @@ impl Guard {
             shared: Arc::clone(shared),
             generation: state.generation,
             rest: Duration::ZERO,
+            began: false,
         }
     }
 }
@@ -39,7 +42,8 @@ impl Drop for Guard {
         if self.shared.is_forked() {
             return;
         }
-        let crashed = std::thread::panicking();
+        // A panic may also be what ends the whole runtime.
+        let crashed = self.began && std::thread::panicking();
         let (mut next, runtime) = {
             let mut state = self.shared.state();
             if state.running != Some(self.generation) {
@@ -69,5 +73,33 @@ impl Drop for Guard {
         self.shared.restarts.fetch_add(1, Ordering::Relaxed);
         // On a runtime that has ended too this drops the next guard, which goes on to another one.
         runtime.spawn(run(next));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leaseline_core::renewal::Settings;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whichever of the old ones ends when.
+        #[test]
+        fn invariant_22_the_end_of_an_old_worker_does_not_touch_a_newer_one(
+            order in Just((0..8_u64).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let shared = Shared::new(Settings::default());
+            let mut guards: Vec<Option<Guard>> = (0..9)
+                .map(|_| Some(Guard::new(&shared, &mut shared.state())))
+                .collect();
+            for old in order {
+                drop(guards[old as usize].take());
+                prop_assert_eq!(shared.state().running, Some(9));
+                prop_assert_eq!(shared.restarts.load(Ordering::Relaxed), 0);
+            }
+            drop(guards);
+            prop_assert_eq!(shared.state().running, None);
+        }
     }
 }

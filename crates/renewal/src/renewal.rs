@@ -105,6 +105,7 @@ impl<E: Extend> LeaseRenewal<E> {
             notice: Arc::clone(&notice),
             on_lost: self.on_lost.clone(),
             runtime,
+            stopping: false,
         };
         shared.submit(Command::Start(self.terms.start(token), entry))?;
         starting.submitted = true;

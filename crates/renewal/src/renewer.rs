@@ -31,6 +31,15 @@ impl<E: Extend> Renewer<E> {
         Self::with(Worker::global(), extender)
     }
 
+    /// With the worker of this process and an extender that others have too: what is due together
+    /// goes into one request, whichever of them it belongs to.
+    pub fn sharing(extender: Arc<E>) -> Self {
+        Self {
+            worker: Worker::global(),
+            extender,
+        }
+    }
+
     /// With another one.
     pub fn with(worker: Worker, extender: E) -> Self {
         Self {

@@ -9,7 +9,8 @@ use crate::guard::Guard;
 use crate::shared::Shared;
 
 /// Works until it is closed. All that must survive it is in the shared state.
-pub(crate) async fn run(guard: Guard) {
+pub(crate) async fn run(mut guard: Guard) {
+    guard.began = true;
     let shared = &guard.shared;
     tokio::time::sleep(guard.rest).await;
     let limit = Duration::from_millis(shared.settings.attempt_timeout_ms);

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::command::Command;
 use crate::guard::Guard;
 use crate::run::run;
+use crate::schedule::Schedule;
 use crate::state::State;
 
 /// Runtimes that are remembered for a worker whose own one ends.
@@ -34,8 +35,12 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(settings: Settings) -> Arc<Self> {
+        let table = Table::new(settings.clone(), u64::from(std::process::id()));
+        Self::deciding(settings, Box::new(table))
+    }
+
+    pub(crate) fn deciding(settings: Settings, table: Box<dyn Schedule>) -> Arc<Self> {
         let process = std::process::id();
-        let table = Table::new(settings.clone(), u64::from(process));
         Arc::new(Self {
             settings,
             epoch: Instant::now(),
@@ -114,5 +119,30 @@ impl Shared {
         drop(state);
         self.wake.notify_one();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn invariant_10_no_token_is_used_twice_in_a_process(threads in 1..6_usize, each in 1..200_usize) {
+            let minting: Vec<_> = (0..threads)
+                .map(|_| std::thread::spawn(move || (0..each).map(|_| Shared::mint()).collect::<Vec<_>>()))
+                .collect();
+            let mut tokens = HashSet::new();
+            for minted in minting {
+                tokens.extend(minted.join().unwrap());
+            }
+            prop_assert_eq!(tokens.len(), threads * each);
+        }
     }
 }

@@ -4,12 +4,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use leaseline_core::renewal::{Action, Outcome, Started, Stopping, Table, Token};
+use leaseline_core::renewal::{Action, Outcome, Started, Stopping, Token};
 use tokio::runtime::Handle;
 
 use crate::command::{Command, Entry};
 use crate::extend::{AnyLease, Group};
 use crate::notice::{REGISTERED, STOPPED, STOPPED_BEFORE, TIMED_OUT};
+use crate::schedule::Schedule;
 
 /// The most extensions that are begun at once; the rest follows immediately.
 const MAX_TURN: usize = 8_192;
@@ -34,7 +35,7 @@ pub(crate) struct Turn {
 }
 
 pub(crate) struct State {
-    pub(crate) table: Table,
+    pub(crate) table: Box<dyn Schedule>,
     pub(crate) entries: HashMap<Token, Entry>,
     pub(crate) commands: VecDeque<Command>,
     /// The worker that runs.
@@ -47,7 +48,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(table: Table) -> Self {
+    pub(crate) fn new(table: Box<dyn Schedule>) -> Self {
         Self {
             table,
             entries: HashMap::new(),
@@ -122,8 +123,11 @@ impl State {
                 notice,
             } => {
                 let stopping = self.table.stop(now_ms, token, wait);
-                if stopping == Stopping::Waiting || self.table.is_stopping(token) {
-                    return;
+                if let Some(entry) = self.entries.get_mut(&token) {
+                    entry.stopping |= stopping == Stopping::Waiting;
+                    if entry.stopping {
+                        return;
+                    }
                 }
                 if stopping == Stopping::Cancel {
                     turn.cancel.push(token);

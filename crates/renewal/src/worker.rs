@@ -7,6 +7,7 @@ use leaseline_core::Error;
 use leaseline_core::renewal::Settings;
 
 use crate::metrics::Metrics;
+use crate::schedule::Schedule;
 use crate::shared::Shared;
 
 static GLOBAL: Mutex<Option<Worker>> = Mutex::new(None);
@@ -68,6 +69,20 @@ impl Worker {
         })
     }
 
+    /// One whose decisions another table makes, which must have the same settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_schedule(settings: Settings, schedule: impl Schedule) -> Result<Self, Error> {
+        settings.validate()?;
+        Ok(Self {
+            owner: Arc::new(Owner {
+                shared: Shared::deciding(settings, Box::new(schedule)),
+            }),
+        })
+    }
+
     /// Its settings.
     pub fn settings(&self) -> &Settings {
         &self.owner.shared.settings
@@ -79,9 +94,9 @@ impl Worker {
         if shared.is_forked() {
             return Metrics::default();
         }
-        let state = shared.state();
+        let mut state = shared.state();
         Metrics {
-            counts: state.table.counts().clone(),
+            counts: state.table.counts(),
             requests: state.batches,
             queued: state.commands.len() as u64,
             restarts: shared.restarts.load(Ordering::Relaxed),

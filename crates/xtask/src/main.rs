@@ -20,7 +20,11 @@ mod digest;
 mod module;
 mod mutants;
 #[cfg(test)]
+mod named;
+#[cfg(test)]
 mod original;
+#[cfg(test)]
+mod renewal;
 mod reproducible;
 #[path = "../../component/src/section.rs"]
 mod section;

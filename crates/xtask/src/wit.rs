@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wit_parser::{Resolve, Stability, TypeDefKind, WorldItem};
+use wit_parser::{Resolve, Stability, Type, TypeDefKind, WorldItem};
 
 /// Says what an item of our packages lacks.
 fn gaps(resolve: &Resolve) -> Vec<String> {
@@ -28,6 +28,12 @@ fn gaps(resolve: &Resolve) -> Vec<String> {
             );
             for (item, id) in &interface.types {
                 let ty = &resolve.types[*id];
+                if let TypeDefKind::Type(Type::Id(used)) = ty.kind
+                    && resolve.types[used].owner != ty.owner
+                {
+                    // Of another interface, where it is documented.
+                    continue;
+                }
                 check(
                     format!("{name}.{item}"),
                     ty.docs.contents.as_deref(),

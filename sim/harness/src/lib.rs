@@ -20,6 +20,7 @@
 mod case;
 mod check;
 mod ending;
+mod engine;
 mod explore;
 mod fault;
 mod marks;
@@ -39,6 +40,7 @@ mod world;
 pub use case::{
     Case, FIELDS, Family, KINDS, Kind, MOMENTS, Op, SETTINGS, Settings, TextError, decode,
 };
+pub use engine::Engine;
 pub use explore::explore;
 pub use marks::{Mark, Marks};
 pub use minimise::minimise;

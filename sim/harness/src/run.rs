@@ -2,6 +2,7 @@
 
 use leaseline_redis_model::{Clock, Options, Reply, Server};
 
+use crate::Engine;
 use crate::case::{Case, Op, Settings, ms};
 use crate::ending::heal_and_empty;
 use crate::fault;
@@ -65,12 +66,23 @@ pub fn run(case: &Case) -> Result<Coverage, Violation> {
 #[derive(Debug, Default)]
 pub struct Runner {
     scripts: Scripts,
+    engine: Engine,
 }
 
 impl Runner {
     /// A runner with other scripts.
     pub fn new(scripts: Scripts) -> Self {
-        Self { scripts }
+        Self {
+            scripts,
+            engine: Engine::default(),
+        }
+    }
+
+    /// The same on another engine.
+    #[must_use]
+    pub fn on(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
     }
 
     /// Runs a case.
@@ -124,7 +136,7 @@ impl Runner {
         let mut world = World::new(case, &self.scripts, model);
         world.story = tells.then(Vec::new);
         world.timeline = tells.then(Timeline::default);
-        let mut simulation = Simulation::new(world);
+        let mut simulation = Simulation::new(world, &self.engine);
         chaos(&mut simulation, &case.ops);
         {
             let mut world = simulation.world.lock();

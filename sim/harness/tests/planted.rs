@@ -72,8 +72,8 @@ fn a_claim_that_is_not_recorded() {
 fn a_reclaim_without_a_look_at_the_deadline() {
     let scripts = edited(
         "claim_lease",
-        "call('ZRANGEBYSCORE', DEADLINES, '-inf', now,",
-        "call('ZRANGEBYSCORE', DEADLINES, '-inf', '+inf',",
+        "'ZRANGEBYSCORE', DEADLINES, '-inf', now,",
+        "'ZRANGEBYSCORE', DEADLINES, '-inf', '+inf',",
     );
     found(
         "reclaim without deadline",

@@ -52,9 +52,11 @@ pub(crate) async fn run(
         if deliveries.is_empty() {
             break;
         }
-        for delivery in deliveries {
+        let leased = queue.config().visibility_timeout_ms.is_some();
+        for delivery in &deliveries {
             left = left.saturating_sub(1);
-            if let Err(failure) = print(name, &delivery, output)? {
+            let printed = print(name, delivery, output);
+            if let Err(failure) = printed.map_err(|f| unseen(&f, deliveries.len(), leased))? {
                 messages.failure(&failure);
                 status = Status::Failed;
             } else if status == Status::NothingThere {
@@ -62,13 +64,25 @@ pub(crate) async fn run(
             }
         }
         // What is claimed must be seen even if a later claim fails.
-        output.flush()?;
+        let flushed = output.flush();
+        flushed.map_err(|failure| unseen(&failure, deliveries.len(), leased))?;
         wait = Duration::ZERO;
     }
     if status == Status::NothingThere {
         messages.note("nothing to claim");
     }
     Ok(status)
+}
+
+/// Messages are claimed, and whoever was to settle them may not know.
+fn unseen(failure: &Failure, claimed: usize, leased: bool) -> Failure {
+    let then = match leased {
+        true => "come back when their leases expire",
+        false => "stay in the processing list, which `leaseline peek --from processing` shows",
+    };
+    Failure::io(format!(
+        "{failure}; {claimed} messages were claimed by then, and those that nobody settles {then}"
+    ))
 }
 
 /// Prints one message. The inner failure is that of a message whose payload cannot be read.

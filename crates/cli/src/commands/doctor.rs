@@ -7,7 +7,7 @@ mod keys;
 mod server;
 mod settings;
 
-use leaseline::{Connection, Error};
+use leaseline::Error;
 
 use self::finding::{Finding, Verdict};
 use self::server::Server;
@@ -28,7 +28,7 @@ pub(crate) async fn run(
         ));
     }
     let queue = target.open(target.queue(), |_| (), messages).await?;
-    let connection = Connection::open(target.redis()).await?;
+    let connection = target.connection().await?;
     let pending = queue.config().keys().pending;
     let server = Server::examine(&connection, &pending).await;
     let server = server.map_err(Error::from)?;

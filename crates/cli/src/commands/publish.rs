@@ -119,6 +119,11 @@ fn check(publish: &Publish) -> Result<(), Failure> {
             "there is nothing to publish; give a payload, --file FILE or --lines FILE",
         ));
     }
+    if publish.payloads.iter().any(|payload| payload == "-") {
+        return Err(Failure::usage(
+            "the message '-' is only a dash; for standard input use --file -, which takes a dash too: printf - | leaseline publish --file -",
+        ));
+    }
     if publish.dedup_key.is_some() && (single != 1 || publish.lines.is_some()) {
         return Err(Failure::usage(
             "--dedup-key is for a single message; publish messages with different keys one by one",

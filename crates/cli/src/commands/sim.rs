@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use leaseline_sim::{Case, Coverage, Mark, Runner, Scripts, case_of, failure, one_line};
+use leaseline_sim::{Case, Coverage, Engine, Mark, Runner, Scripts, case_of, failure, one_line};
 use serde::Serialize;
 
 use crate::arguments::Sim;
@@ -13,6 +13,7 @@ use crate::messages::Messages;
 use crate::output::Output;
 use crate::progress;
 use crate::status::Status;
+use crate::target::Target;
 
 /// Seeds that are run if nothing says how many.
 const SEEDS: u64 = 1000;
@@ -33,8 +34,13 @@ struct Object<'a> {
     violation: Option<String>,
 }
 
-pub(crate) fn run(sim: &Sim, output: &mut Output, messages: &Messages) -> Result<Status, Failure> {
-    let runner = runner(sim.lua.as_deref())?;
+pub(crate) fn run(
+    target: &Target,
+    sim: &Sim,
+    output: &mut Output,
+    messages: &Messages,
+) -> Result<Status, Failure> {
+    let runner = runner(sim.lua.as_deref())?.on(engine(target)?);
     if let Some(path) = &sim.case {
         return replay(&runner, &read(path)?, output);
     }
@@ -42,6 +48,18 @@ pub(crate) fn run(sim: &Sim, output: &mut Output, messages: &Messages) -> Result
         return replay(&runner, &sim.profile.apply(case_of(seed)), output);
     }
     campaign(sim, &runner, output, messages)
+}
+
+/// Native unless the component is asked for: it takes several times as long, and shows the same.
+fn engine(target: &Target) -> Result<Engine, Failure> {
+    if target.named_engine() != Some(leaseline::Engine::Component) {
+        return Ok(Engine::Native);
+    }
+    let engine = match target.component()? {
+        None => Engine::bundled(),
+        Some(bytes) => Engine::component(&bytes),
+    };
+    engine.map_err(|error| Failure::usage(error.to_string()))
 }
 
 fn runner(folder: Option<&Path>) -> Result<Runner, Failure> {

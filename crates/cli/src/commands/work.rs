@@ -27,19 +27,24 @@ pub(crate) async fn run(
     output: &mut Output,
     messages: &Messages,
 ) -> Result<Status, Failure> {
-    let signals = Signals::catch()?;
+    let mut signals = Signals::catch()?;
     let exec = Exec::new(work.exec.clone(), output.is_json()).await?;
-    let queue = target
-        .open(
-            target.queue(),
-            |config| {
-                work.leasing.apply(config);
-                work.completed.apply(config);
-                work.failed.apply(config);
-            },
-            messages,
-        )
-        .await?;
+    let opening = target.open_patiently(
+        target.queue(),
+        |config| {
+            work.leasing.apply(config);
+            work.completed.apply(config);
+            work.failed.apply(config);
+        },
+        messages,
+    );
+    let queue = tokio::select! {
+        opened = opening => opened?,
+        () = signals.next() => {
+            messages.note("stopped before Redis was reached");
+            return Ok(Status::Failed);
+        }
+    };
 
     let bar = progress::line();
     let messages = messages.around(bar.clone());
@@ -92,7 +97,7 @@ pub(crate) async fn run(
         () = overdue.requested() => None,
     };
     if finished.is_none() {
-        exec.terminate();
+        exec.end().await;
     }
     bar.finish_and_clear();
 
@@ -172,7 +177,7 @@ async fn handle(
     };
     match exec.run(&delivery, over).await {
         Ended::Success => Handled::Ack,
-        Ended::Failure(reason) if cut.load(Ordering::Relaxed) => {
+        Ended::Failure(reason) | Ended::Killed(reason) if cut.load(Ordering::Relaxed) => {
             let message_id = delivery.message_id();
             tracing::warn!(
                 reason,
@@ -181,18 +186,25 @@ async fn handle(
             );
             Handled::Leave
         }
-        Ended::Failure(reason) => match retry_delay {
-            Some(delay) => {
-                let message_id = delivery.message_id();
-                tracing::warn!(
-                    reason,
-                    message_id,
-                    "a handler failed, and is tried again later"
-                );
-                Handled::RetryAfter(delay)
-            }
-            None => Handled::Fail(reason),
-        },
+        Ended::Failure(reason) | Ended::Killed(reason) if let Some(delay) = retry_delay => {
+            let message_id = delivery.message_id();
+            tracing::warn!(
+                reason,
+                message_id,
+                "a handler failed, and is tried again later"
+            );
+            Handled::RetryAfter(delay)
+        }
+        Ended::Failure(reason) => Handled::Fail(reason),
+        Ended::Killed(reason) => {
+            let message_id = delivery.message_id();
+            tracing::warn!(
+                reason,
+                message_id,
+                "a command was killed, which says nothing about its message; it is left to its lease"
+            );
+            Handled::Leave
+        }
         Ended::NotRun(reason) => {
             trouble
                 .lock()

@@ -22,6 +22,7 @@ const MAX_BYTES: u64 = 1 << 20;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct File {
     pub(crate) redis: Option<String>,
+    pub(crate) tls_ca: Option<PathBuf>,
     pub(crate) queue: Option<String>,
     pub(crate) engine: Option<EngineName>,
     pub(crate) component: Option<PathBuf>,
@@ -52,6 +53,10 @@ pub(crate) struct File {
     pub(super) max_lease_time: Option<Duration>,
     #[serde(deserialize_with = "count::<_, _, 1, 1024>")]
     pub(crate) concurrency: Option<u16>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) retry_delay: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) drain_timeout: Option<Duration>,
 
     #[serde(deserialize_with = "count::<_, _, 0, MAX_COUNT>")]
     pub(super) max_completed_length: Option<u64>,

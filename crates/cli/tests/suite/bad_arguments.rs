@@ -1,7 +1,60 @@
 //! Arguments that cannot be meant, and payloads that are too large: nothing is published.
 
 use crate::engines;
+use crate::refusal::refused;
 use crate::stage::{Finished, Stage, finish, leaseline};
+
+/// Each duration of a lease, with each bad row of the rule for durations that the queue's settings
+/// share, and what is refused for being no interval of this lease.
+#[test]
+fn durations_of_leases() {
+    const FLAGS: [(&[&str], &str); 5] = [
+        (&["claim"], "--visibility-timeout"),
+        (&["renew", "--lease", "-"], "--visibility-timeout"),
+        (&["work", "--exec", "true"], "--visibility-timeout"),
+        (&["work", "--exec", "true"], "--heartbeat"),
+        (&["work", "--exec", "true"], "--max-lease-time"),
+    ];
+    for (command, flag) in FLAGS {
+        for (value, text) in [
+            ("NaN", "it must be finite"),
+            ("inf", "it must be finite"),
+            ("-inf", "it must be finite"),
+            ("-1", "it must be non-negative"),
+            ("-0.5", "it must be non-negative"),
+            ("-0", "it must be above 0"),
+            ("0", "it must be above 0"),
+            ("316224000.1", "it cannot exceed 316224000 seconds"),
+            ("true", "it must be a number"),
+            ("30s", "it must be a number"),
+            ("", "it must be a number"),
+        ] {
+            let given = format!("{flag}={value}");
+            let mut arguments = command.to_vec();
+            arguments.push(&given);
+            let message = refused(&arguments, 2);
+            assert!(message.contains(text), "{given}: {message}");
+            assert!(
+                message.contains("give seconds up to 316224000"),
+                "{message}"
+            );
+        }
+    }
+}
+
+/// The bounds of a heartbeat and of the longest time are those of its lease.
+#[test]
+fn durations_of_leases_that_do_not_go_together() {
+    let stage = Stage::new("native");
+    for (flag, text) in [
+        ("--heartbeat=15", "is not below half the visibility timeout"),
+        ("--max-lease-time=29.9", "is below the visibility timeout"),
+    ] {
+        let arguments = ["work", "--exec", "true", "--visibility-timeout=30", flag];
+        let finished = stage.run(arguments).ends(2);
+        assert!(finished.error().contains(text), "{finished:?}");
+    }
+}
 
 #[test]
 fn arguments() {
@@ -95,7 +148,7 @@ engines! {
         let escaped = vec![1; 6 << 20];
         for input in [&long, &escaped] {
             for from in ["--file", "--lines"] {
-                let finished = stage.run_with(["publish", from, "-", "--json"], input).ends(1);
+                let finished = stage.run_with(["publish", from, "-", "--json"], input).ends(2);
                 let error = finished.error_object();
                 assert_eq!(error["kind"], "payload_too_large");
                 assert_eq!(error["retry"], "no");

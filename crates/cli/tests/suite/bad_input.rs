@@ -44,7 +44,7 @@ fn redis_is_down() {
         &["stats"][..],
         &["publish", "a"],
         &["claim"],
-        &["work", "--exec", "true"],
+        &["work", "--exec", "true", "--retry-budget", "0"],
         &["redrive"],
         &["demo"],
     ] {
@@ -63,6 +63,22 @@ fn nothing_speaks_tls_there() {
     let url = format!("rediss://:{SECRET}@127.0.0.1:{}", free_port());
     let message = refused(&["--redis", &url, "stats"], 1);
     assert!(message.contains("connection refused"), "{message}");
+}
+
+#[test]
+fn authorities_that_cannot_be_read() {
+    let url = format!("rediss://:{SECRET}@127.0.0.1:{}", free_port());
+    let folder = tempfile::tempdir().unwrap();
+    let (absent, empty) = (
+        folder.path().join("absent.pem"),
+        folder.path().join("empty.pem"),
+    );
+    std::fs::write(&empty, "no certificate").unwrap();
+    for (file, says) in [(absent, "correct --tls-ca"), (empty, "certificate")] {
+        let file = file.display().to_string();
+        let message = refused(&["--redis", &url, "--tls-ca", &file, "stats"], 2);
+        assert!(message.contains(says), "{message}");
+    }
 }
 
 #[test]

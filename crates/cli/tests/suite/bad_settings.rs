@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::stage::{finish, leaseline};
 
 /// Every setting with a value that it cannot have, and a command that has the flag.
-const BAD: [(&str, &str, &str); 26] = [
+const BAD: [(&str, &str, &str); 28] = [
     ("engine", "'steam'", "stats"),
     ("key_separator", "1", "stats"),
     ("dead_letter_queue", "['d']", "stats"),
@@ -24,6 +24,8 @@ const BAD: [(&str, &str, &str); 26] = [
     ("heartbeat", "0.0", "work"),
     ("max_lease_time", "0", "work"),
     ("concurrency", "1025", "work"),
+    ("retry_delay", "-1", "work"),
+    ("drain_timeout", "nan", "work"),
     ("max_completed_length", "-1", "ack"),
     ("max_failed_length", "0.5", "fail"),
     ("dedup_ttl", "316224001", "publish"),
@@ -105,12 +107,12 @@ fn settings_that_contradict_each_other_are_refused_with_the_file() {
         (
             "pending_overload_policy = 'drop-oldest'\nmax_pending_length = 1\nmax_deliveries = 3",
             "publish",
-            "drop_oldest removes messages",
+            "drop-oldest removes messages",
         ),
         (
             "pending_overload_policy = 'drop-oldest'\nmax_pending_length = 1\ndead_letter_queue = 'd'",
             "publish",
-            "dead_letter_queue needs max_delivery_count",
+            "dead_letter_queue needs max_deliveries",
         ),
         ("dead_letter_queue = 'jobs::pending'", "claim", "own keys"),
         (
@@ -121,14 +123,14 @@ fn settings_that_contradict_each_other_are_refused_with_the_file() {
         (
             "dead_letter_queue = 'd'\nmax_delivery_count = 0",
             "claim",
-            "needs max_delivery_count",
+            "needs max_deliveries",
         ),
         ("key_separator = ' '", "stats", "separator is blank"),
         ("queue = 'a::b'", "stats", "contains the key separator"),
         (
             "retry_initial_delay = 9",
             "stats",
-            "larger than retry_max_delay_ms",
+            "larger than retry_max_delay;",
         ),
     ] {
         let nowhere = format!(

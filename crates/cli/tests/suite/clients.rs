@@ -1,10 +1,11 @@
-//! Other clients, unchanged, on `leaseline serve`: each Python script under `clients` runs on a real
-//! Redis and on the model, and must see the same.
+//! Other clients, unchanged, on `leaseline serve`: each script under `clients` runs on a real Redis and
+//! on the model, and must see the same.
 //!
 //! The first Python that `LEASELINE_INTEROP_PYTHON` names has redis-py and the original library, 8.3.0;
-//! `make test` provides it where it can. Without it, or without a Redis 7.0, the cases say that they are
-//! skipped.
+//! the folder that `LEASELINE_INTEROP_NODE` names has ioredis. `make test` provides them where it can.
+//! Without them, or without a Redis 7.0, the cases say that they are skipped.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -13,18 +14,60 @@ use leaseline_redis::testing::RedisServer;
 use crate::serving::Service;
 use crate::stage::finish;
 
-const VARIABLE: &str = "LEASELINE_INTEROP_PYTHON";
+/// What runs a script, and from which variable it is known where.
+#[derive(Clone, Copy)]
+enum Language {
+    Python,
+    Node,
+}
+
+impl Language {
+    fn of(script: &str) -> Self {
+        match script.ends_with(".js") {
+            true => Self::Node,
+            false => Self::Python,
+        }
+    }
+
+    fn variable(self) -> &'static str {
+        match self {
+            Self::Python => "LEASELINE_INTEROP_PYTHON",
+            Self::Node => "LEASELINE_INTEROP_NODE",
+        }
+    }
+
+    /// The program, about to start.
+    fn command(self, place: &OsStr) -> Command {
+        match self {
+            Self::Python => {
+                let python = std::env::split_paths(place).next().expect("a path");
+                let mut command = Command::new(python);
+                command.arg("-B").env("PYTHONUTF8", "1");
+                command
+            }
+            Self::Node => {
+                let mut command = Command::new("node");
+                command.env("NODE_PATH", place);
+                command
+            }
+        }
+    }
+}
 
 /// How many lines before a difference are shown.
 const CONTEXT: usize = 5;
 
 /// Runs a script on both servers and compares what it prints, line by line.
 fn compare(script: &str) {
-    let Some(pythons) = std::env::var_os(VARIABLE) else {
-        eprintln!("skipped: {VARIABLE} is not set; `make test` sets it where it finds Python 3.12");
+    let language = Language::of(script);
+    let Some(place) = std::env::var_os(language.variable()) else {
+        eprintln!(
+            "skipped: {} is not set; `make test` sets it where it can",
+            language.variable()
+        );
         return;
     };
-    let python = std::env::split_paths(&pythons).next().expect("a path");
+    let run = |url: &str| run(language.command(&place), script, url);
     let real = RedisServer::start();
     let version = version(&real);
     if !version.starts_with("7.0.") {
@@ -33,8 +76,8 @@ fn compare(script: &str) {
     }
     let service = Service::start(&[]);
     let (expected, found) = std::thread::scope(|scope| {
-        let expected = scope.spawn(|| run(&python, script, &real.url()));
-        let found = run(&python, script, service.url());
+        let expected = scope.spawn(|| run(&real.url()));
+        let found = run(service.url());
         (expected.join().unwrap(), found)
     });
     service.stop();
@@ -65,14 +108,9 @@ fn version(server: &RedisServer) -> String {
 }
 
 /// Runs a script on one of them and gives what it prints.
-fn run(python: &Path, script: &str, url: &str) -> String {
+fn run(mut command: Command, script: &str, url: &str) -> String {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/clients");
-    let mut command = Command::new(python);
-    command
-        .arg("-B")
-        .arg(directory.join(script))
-        .arg(url)
-        .env("PYTHONUTF8", "1");
+    command.arg(directory.join(script)).arg(url);
     let finished = finish(command, b"");
     assert_eq!(
         finished.status,
@@ -107,4 +145,69 @@ scripts! {
     transactions
     values
     waiting
+}
+
+#[test]
+fn node_client() {
+    compare("node_client.js");
+}
+
+/// What a person types at `redis-cli`, with RESP2 and RESP3, and its own ways to send commands.
+#[test]
+fn redis_cli_sees_the_same() {
+    const TYPED: &str = "PING\nSET greeting \"hello world\" EX 100\nGET greeting\nGET absent\nINCR greeting\n\
+        RPUSH list a b c\nLRANGE list 0 -1\nLPOS list c\nHSET hash f 1 g 2\nHGETALL hash\nSADD set x\nSMEMBERS set\n\
+        ZADD scores 1.5 one 2 two\nZRANGE scores 0 -1 WITHSCORES\nTYPE scores\nTTL greeting\n\
+        XADD stream 1-1 k v\nXLEN stream\nXRANGE stream - +\nMULTI\nINCR n\nGET greeting\nEXEC\n\
+        EVAL \"return {1, 'two', {3}, redis.call('GET', KEYS[1])}\" 1 greeting\n\
+        EVAL \"return redis.error_reply('MINE is wrong')\" 0\nNONSENSE a\nGET\nSELECT 3\nDBSIZE\nSELECT 0\n\
+        CLIENT SETNAME me\nCLIENT GETNAME\nEXPIRE list 10\nPERSIST list\nDEL list hash\nEXISTS list greeting\n";
+    let has_cli = Command::new("redis-cli").arg("--version").output().is_ok();
+    if !has_cli {
+        eprintln!("skipped: there is no redis-cli");
+        return;
+    }
+    let real = RedisServer::start();
+    let version = version(&real);
+    if !version.starts_with("7.0.") {
+        eprintln!("skipped: the model is compared with Redis 7.0, and this one is {version}");
+        return;
+    }
+    let service = Service::start(&[]);
+    let ask = |url: &str, arguments: &[&str], input: &str| {
+        let mut command = Command::new("redis-cli");
+        command.args(["-u", url]).args(arguments);
+        let finished = finish(command, input.as_bytes());
+        (
+            finished.status,
+            finished.text().to_owned(),
+            finished.stderr.clone(),
+        )
+    };
+    for arguments in [
+        &["--no-raw"][..],
+        &["-3"],
+        &["--json"],
+        &["--scan"],
+        &["--raw", "GET", "greeting"],
+        &["-n", "2", "DBSIZE"],
+        &["--no-raw", "ZRANGE", "scores", "0", "-1", "WITHSCORES"],
+    ] {
+        let expected = ask(&real.url(), arguments, TYPED);
+        let found = ask(service.url(), arguments, TYPED);
+        // Keys come in no order.
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            if arguments == ["--scan"] {
+                lines.sort();
+            }
+            lines
+        };
+        assert_eq!(
+            (found.0, sorted(&found.1), &found.2),
+            (expected.0, sorted(&expected.1), &expected.2),
+            "{arguments:?}"
+        );
+    }
+    service.stop();
 }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::stage::{Finished, Stage, finish, leaseline};
 
 #[test]
-fn a_closed_pipe_is_no_reason_to_complain() {
+fn whoever_goes_away_from_a_claim_is_told_what_is_claimed() {
     let stage = Stage::new("native");
     stage
         .run_with(["publish", "--lines", "-"], "x\n".repeat(3000).as_bytes())
@@ -18,8 +18,47 @@ fn a_closed_pipe_is_no_reason_to_complain() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
+    let finished = Finished::new(child.wait_with_output().unwrap()).ends(1);
+    assert!(
+        finished
+            .stderr
+            .contains("100 messages were claimed by then"),
+        "{finished:?}"
+    );
+    assert!(
+        finished.stderr.contains("when their leases expire"),
+        "{finished:?}"
+    );
+}
+
+#[test]
+fn a_closed_pipe_is_no_reason_to_complain() {
+    let stage = Stage::new("native");
+    let mut child = stage
+        .command(["stats"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
     let finished = Finished::new(child.wait_with_output().unwrap());
     assert_eq!((finished.status, finished.stderr.as_str()), (1, ""));
+}
+
+#[test]
+fn what_was_published_is_told_where_the_results_cannot_be() {
+    let stage = Stage::new("native");
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let child = stage
+        .command(["publish", "a", "b", "c", "--batch", "2"])
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let finished = Finished::new(child.wait_with_output().unwrap()).ends(1);
+    let told = "up to message 2: published 2, duplicate 0; nothing after it was sent";
+    assert!(finished.stderr.contains(told), "{finished:?}");
+    assert_eq!(stage.length("jobs::pending"), 2);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn settings_of_publishing_take_effect() {
     let left: u64 = stage.redis(&[b"PTTL", b"jobs/deduplication/k"]);
     assert!((1..=7_500).contains(&left));
 
-    let long = publish(&["1234"]).ends(1);
+    let long = publish(&["1234"]).ends(2);
     assert_eq!(long.error_object()["kind"], "payload_too_large");
     publish(&["b"]).ok();
     // In batches of one, so that the second is sent and the third is not.

@@ -49,6 +49,18 @@ engines! {
 }
 
 #[test]
+fn a_token_counter_that_is_none_is_a_problem() {
+    let stage = Stage::new("native");
+    let counter = b"jobs::processing:lease_token_counter";
+    let _: () = stage.redis(&[b"SET", counter, b"foreign"]);
+    stage.run(["publish", "a"]).ok();
+    let claim = stage.run(["claim"]).ends(1);
+    assert!(claim.error().contains("leaseline doctor"), "{claim:?}");
+    let found = finding(&stage, "token counter").unwrap();
+    assert_eq!(found["verdict"], "problem");
+}
+
+#[test]
 fn the_doctor_needs_a_server() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_leaseline"));
     command.arg("doctor").env_remove("LEASELINE_REDIS");

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use crate::engines;
-use crate::stage::until;
+use crate::stage::{Stage, finish, until};
 
 engines! {
     fn the_object_of_stats(stage: Stage) {
@@ -96,4 +96,58 @@ engines! {
         let stats = stage.run(["stats", "--json"]).ok().objects().remove(0);
         assert_eq!((&stats["pending"], &stats["processing"], &stats["dlq"]), (&json!(0), &json!(1), &json!(0)));
     }
+}
+
+/// The rights that the README names.
+#[test]
+fn a_user_of_its_own_needs_few_rights() {
+    let stage = Stage::new("native");
+    let rights = include_str!("../../../../README.md");
+    let start = rights
+        .find("ACL SETUSER worker")
+        .expect("the README's rights");
+    let (rights, _) = rights[start..].split_once("\n```").expect("their end");
+    let words: Vec<&[u8]> = rights
+        .split_whitespace()
+        .filter(|word| *word != "\\")
+        .map(str::as_bytes)
+        .collect();
+    let _: String = stage.redis(&words);
+    let url = stage
+        .server
+        .url()
+        .replace("redis://", "redis://worker:password@");
+    let run = |arguments: &[&str]| {
+        let mut command = stage.command(arguments);
+        command.env("LEASELINE_REDIS", &url);
+        finish(command, b"")
+    };
+    run(&["publish", "a", "b", "c"]).ok();
+    run(&["publish", "--dedup-key", "k", "d"]).ok();
+    run(&["publish", "--delay", "60", "e"]).ok();
+    run(&[
+        "work",
+        "--exec",
+        "exit 1",
+        "--limit",
+        "2",
+        "--max-failed-length",
+        "9",
+    ])
+    .ok();
+    let claimed = run(&["claim", "--max", "2", "--json"]).ok();
+    let lines: Vec<&str> = claimed.text().lines().collect();
+    for step in ["renew", "release", "stats", "redrive", "doctor"] {
+        let lease = ["renew", "release"].contains(&step);
+        let arguments: &[&str] = match lease {
+            true => &[step, "--lease", lines[0]],
+            false => &[step],
+        };
+        run(arguments).ok();
+    }
+    run(&["peek", "--from", "processing"]).ok();
+    run(&["ack", "--lease", lines[1]]).ok();
+    run(&["purge", "--from", "failed", "--yes"]).ok();
+    let denied: Vec<redis::Value> = stage.redis(&[b"ACL", b"LOG"]);
+    assert!(denied.is_empty(), "{denied:?}");
 }

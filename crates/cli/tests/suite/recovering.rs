@@ -1,8 +1,10 @@
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use crate::engines;
-use crate::stage::until;
+use crate::stage::{Stage, signal, until};
 
 engines! {
     fn a_killed_worker_loses_no_message(stage: Stage) {
@@ -31,4 +33,41 @@ engines! {
         assert_eq!(lines().into_iter().collect::<BTreeSet<_>>(), all);
         assert_eq!(stage.keys(), ["jobs::processing:lease_token_counter"]);
     }
+}
+
+#[test]
+fn a_worker_that_is_started_before_its_server_waits_for_it() {
+    let mut stage = Stage::new("native");
+    stage.server.kill9();
+    let mut child = stage
+        .command(["work", "--exec", "cat", "--limit", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    lines.read_line(&mut said).unwrap();
+    assert!(said.contains("trying again"), "{said}");
+    stage.server.restart();
+    stage.run(["publish", "hello"]).ok();
+    let worked = child.wait_with_output().unwrap();
+    assert_eq!(worked.stdout, b"hello");
+}
+
+#[test]
+fn a_worker_that_waits_for_its_server_can_be_stopped() {
+    let mut stage = Stage::new("native");
+    stage.server.kill9();
+    let mut child = stage
+        .command(["work", "--exec", "cat"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }

@@ -91,6 +91,30 @@ fn an_interrupt_from_the_terminal_spares_the_command() {
 }
 
 #[test]
+fn what_ignores_its_end_is_killed() {
+    let stage = Stage::new("native");
+    stage.run(["publish", "a"]).ok();
+    let folder = tempfile::tempdir().unwrap();
+    let started = folder.path().join("started");
+    // Its child ignores the signal too.
+    let exec = format!("trap '' TERM; echo $$ > {}; sleep 600", started.display());
+    let child = stage
+        .command(["work", "--exec", &exec, "--drain-timeout", "0.2"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let group = || fs::read_to_string(&started).unwrap_or_default();
+    until("the command runs", || group().ends_with('\n'));
+    signal(&child, "-TERM");
+    Finished::new(child.wait_with_output().unwrap()).ends(1);
+    let group = format!("-{}", group().trim());
+    until("nothing of the command is left", || {
+        let left = Command::new("kill").args(["-0", "--", &group]).output();
+        !left.unwrap().status.success()
+    });
+}
+
+#[test]
 fn a_second_signal_ends_it_at_once() {
     let stage = Stage::new("native");
     let mut busy = Busy::new(&stage);

@@ -49,15 +49,26 @@ engines! {
     }
 
     fn any_other_status_fails_the_message(stage: Stage) {
-        stage.run(["publish", "0", "3", "kill", "0"]).ok();
-        let exec = "read -r x; test $x = kill && kill -9 $$; exit $x";
+        stage.run(["publish", "0", "3", "255", "0"]).ok();
+        let exec = "read -r x; exit $x";
         let finished = work(stage, exec, &["--json", "--max-failed-length", "9", "--max-completed-length", "1"]).ok();
         assert_eq!(finished.objects(), [json!({ "acked": 2, "failed": 2, "released": 0, "stale": 0, "unsettled": 0 })]);
         let warnings: Vec<&str> = finished.stderr.lines().collect();
         assert_eq!(warnings.len(), 2);
-        assert!(warnings[0].contains("ended with 3") && warnings[1].contains("by signal 9"));
-        assert_eq!(stage.list("jobs::failed"), [&b"kill"[..], b"3"]);
+        assert!(warnings[0].contains("ended with 3") && warnings[1].contains("ended with 255"));
+        assert_eq!(stage.list("jobs::failed"), [&b"255"[..], b"3"]);
         assert_eq!(stage.list("jobs::completed"), [b"0"]);
+    }
+
+    fn a_killed_command_leaves_its_message_to_its_lease(stage: Stage) {
+        stage.run(["publish", "whole shell", "a part of it"]).ok();
+        // A shutdown, the kernel's out-of-memory killer, a crash.
+        let exec = "case $(cat) in whole*) kill -9 $$;; *) sh -c 'kill -TERM $$'; exit $?;; esac";
+        let finished = work(stage, exec, &["--json"]).ends(1);
+        assert_eq!(finished.objects(), [json!({ "acked": 0, "failed": 0, "released": 0, "stale": 0, "unsettled": 2 })]);
+        assert!(finished.stderr.contains("by signal 9") && finished.stderr.contains("by signal 15"));
+        stage.expire_leases();
+        assert_eq!(work(stage, "true", &[]).ok().stderr, "acked 2, failed 0\n");
     }
 }
 

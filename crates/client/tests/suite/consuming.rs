@@ -247,6 +247,30 @@ suite! {
         assert!((after.requests - before.requests) * 4 < renewed, "{before:?} {after:?}");
     }
 
+    /// Two leases are all that one of these consumers has.
+    async fn the_heartbeats_of_many_consumers_share_calls(world: World) {
+        let queue = world.queue(|config| config.visibility_timeout_ms = Some(5_000)).await;
+        let texts: Vec<String> = (0..60).map(|n| n.to_string()).collect();
+        publish(&queue, &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let before = leaseline_renewal::Worker::global().metrics();
+        let consumers: Vec<_> = (0..30).map(|_| {
+            let consumer = queue.clone().consumer().concurrency(2).heartbeat(Some(Duration::from_millis(500)));
+            tokio::spawn(consumer.until_empty(true).run(|_| async {
+                tokio::time::sleep(Duration::from_millis(1_800)).await;
+                Handled::Ack
+            }))
+        }).collect();
+        let mut acked = 0;
+        for consumer in consumers {
+            acked += consumer.await.unwrap().unwrap().acked;
+        }
+        assert_eq!(acked, 60);
+        let after = leaseline_renewal::Worker::global().metrics();
+        let renewed = after.counts.extended - before.counts.extended;
+        assert!(renewed >= 120, "{renewed}");
+        assert!((after.requests - before.requests) * 4 < renewed, "{before:?} {after:?}");
+    }
+
     async fn heartbeats_hold_a_lease_no_longer_than_its_longest_time(world: World) {
         let queue = world.queue(|config| config.visibility_timeout_ms = Some(600)).await;
         publish(&queue, &["slow"]).await;

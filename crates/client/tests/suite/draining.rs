@@ -48,6 +48,32 @@ suite! {
         assert_eq!(payload(&claim_one(&other).await), "a");
     }
 
+    async fn a_drain_may_take_any_time(world: World) {
+        let queue = world.queue(|_| ()).await;
+        assert_eq!(queue.drain(Duration::MAX).await, Ok(true));
+    }
+
+    async fn a_publish_that_a_drain_overtakes_is_refused(world: World) {
+        let queue = world.queue(|_| ()).await;
+        let publishing: Vec<_> = (0..200)
+            .map(|_| {
+                let queue = queue.clone();
+                tokio::spawn(async move { queue.publish_all(vec![outgoing("a")]).await.remove(0).outcome })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        assert_eq!(queue.drain(Duration::from_secs(60)).await, Ok(true));
+        let pending = world.queue(|_| ()).await.stats().await.unwrap().pending;
+        let mut published = 0;
+        for publish in publishing {
+            match publish.await.unwrap() {
+                Ok(_) => published += 1,
+                Err(error) => assert_eq!(error.kind, ErrorKind::Drained),
+            }
+        }
+        assert_eq!(published, pending, "nothing is published after the drain");
+    }
+
     async fn a_queue_says_that_it_is_drained(world: World) {
         let queue = world.queue(|_| ()).await;
         assert!(!queue.is_drained());

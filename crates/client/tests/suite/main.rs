@@ -8,6 +8,7 @@ mod draining;
 mod envelopes;
 mod events;
 mod json;
+mod lifecycle;
 mod lost_replies;
 mod operating;
 mod publishing;

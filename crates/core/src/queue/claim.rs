@@ -1,7 +1,7 @@
 //! Claiming: open claims first, then new ones, and waiting for messages.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use super::Queue;
@@ -111,7 +111,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                     );
                 }
                 Err(error) if error::is_transient(&error) => {
-                    return Err(self.exhausted(ids, error, 1));
+                    return Err(self.exhausted(ids, error, None, 1));
                 }
                 answer => break answer,
             }
@@ -129,9 +129,14 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         let deadline = self.caller.clock.now_ms().saturating_add(wait_ms);
         let mut ids = self.open_ids(max);
         let (mut attempts, mut burials) = (0, 0);
+        // An attempt that may have run, whatever the later ones did.
+        let mut unsure = None;
         loop {
             attempts += 1;
             let answer = self.claim_once(&ids, Mode::Claim).await;
+            if let Err(error @ (RedisError::Unknown(_) | RedisError::Timeout)) = &answer {
+                unsure = Some(error.clone());
+            }
             let failure = match answer {
                 Err(error) if error::is_transient(&error) => Some(error),
                 Err(RedisError::TooLarge(_)) => return self.recover(&ids).await,
@@ -165,14 +170,17 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 // on its way would take a message for nobody, until its lease expires.)
                 None => ids = self.open_ids(max),
                 Some(error) if last => {
-                    return Err(self.exhausted(&ids, error, attempts));
+                    return Err(self.exhausted(&ids, error, unsure, attempts));
                 }
                 Some(_) if wait_ms == 0 => continue,
                 // From here on only what an attempt has recorded may be taken.
                 Some(error) if remaining == 0 => {
-                    let recovered = self.recover(&ids).await?;
+                    let recovered = match self.recover(&ids).await {
+                        Err(failed) if failed.kind == ErrorKind::Unavailable => Vec::new(),
+                        recovered => recovered?,
+                    };
                     if recovered.is_empty() {
-                        return Err(self.exhausted(&ids, error, attempts));
+                        return Err(self.exhausted(&ids, error, unsure, attempts));
                     }
                     return Ok(recovered);
                 }
@@ -198,13 +206,29 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         self.emit(event);
     }
 
-    fn exhausted(&mut self, ids: &[String], error: RedisError, attempts: u32) -> Error {
-        self.emit_retry(Operation::RetryExhausted, ids, &error);
-        let mut error = Error::from(error);
-        error.message = format!(
-            "the claim had no answer in {attempts} attempts, the last one: {}; what it took is answered by the next claim of this object, or comes back when its lease expires",
-            error.message
-        );
+    /// The error of a claim whose last attempt failed. `unsure` is one of its attempts that may
+    /// have run: it decides the kind, even if the last one certainly did not.
+    fn exhausted(
+        &mut self,
+        ids: &[String],
+        last: RedisError,
+        unsure: Option<RedisError>,
+        attempts: u32,
+    ) -> Error {
+        self.emit_retry(Operation::RetryExhausted, ids, &last);
+        let text = last.to_string();
+        let mut error = Error::from(unsure.unwrap_or(last));
+        let then = match (error.kind, self.config.visibility_timeout_ms) {
+            (ErrorKind::OutcomeUnknown, Some(_)) => {
+                "what it took is answered by the next claim of this object, or comes back when its lease expires"
+            }
+            (ErrorKind::OutcomeUnknown, None) => {
+                "what it took is answered by the next claim of this object, or given back by its drain"
+            }
+            _ => "none of them took anything, try again",
+        };
+        error.message =
+            format!("the claim had no answer in {attempts} attempts, the last one: {text}; {then}");
         error
     }
 

@@ -49,14 +49,24 @@ impl Counts {
         self.lag[bucket] += 1;
     }
 
+    /// How late, in milliseconds, half of the extensions were begun at most, as
+    /// [`lag_p99_ms`](Self::lag_p99_ms).
+    pub fn lag_p50_ms(&self) -> u64 {
+        self.lag_ms(50)
+    }
+
     /// How late, in milliseconds, all but one in a hundred extensions were begun: the bound of a
     /// bucket, so at most twice as much as it was.
     pub fn lag_p99_ms(&self) -> u64 {
+        self.lag_ms(99)
+    }
+
+    fn lag_ms(&self, percent: u64) -> u64 {
         let all: u64 = self.lag.iter().sum();
         let mut seen = 0;
         for (bucket, count) in self.lag.iter().enumerate() {
             seen += count;
-            if seen * 100 >= all * 99 {
+            if seen * 100 >= all * percent {
                 return lag_bucket_ms(bucket);
             }
         }

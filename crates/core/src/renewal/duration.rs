@@ -19,6 +19,8 @@ pub enum DurationRule {
     BelowOneSecond,
     /// It is zero, and there is nothing to renew.
     NotPositive,
+    /// It is zero, and a setting that has no meaning then.
+    Zero,
 }
 
 /// A duration that breaks the rule.
@@ -45,6 +47,7 @@ impl fmt::Display for DurationError<'_> {
             DurationRule::NotPositive => {
                 write!(f, "{name} must be positive for automatic renewal")
             }
+            DurationRule::Zero => write!(f, "{name} must be above 0"),
         }?;
         write!(f, "; give seconds up to {longest}")
     }
@@ -59,6 +62,43 @@ impl From<DurationError<'_>> for Error {
     }
 }
 
+/// What every duration must be: finite, not negative, and no longer than `longest` seconds.
+fn bounded(seconds: f64, longest: u64) -> Result<(), DurationRule> {
+    if !seconds.is_finite() {
+        Err(DurationRule::NotFinite)
+    } else if seconds < 0.0 {
+        Err(DurationRule::Negative)
+    } else if seconds > longest as f64 {
+        Err(DurationRule::TooLong)
+    } else {
+        Ok(())
+    }
+}
+
+/// Milliseconds of a setting of a queue that is given in seconds: a visibility timeout, a heartbeat, a
+/// delay. The checks are those of [`visibility_seconds`] in their order, but a queue counts in
+/// milliseconds and has bounds of its own: fractions are rounded to one, what is not zero does not
+/// become zero, and zero is for the caller to refuse.
+///
+/// # Errors
+///
+/// [`DurationRule::NotFinite`], [`DurationRule::Negative`] or [`DurationRule::TooLong`], the first that
+/// holds.
+pub fn setting_ms(seconds: f64, longest: u64, name: &str) -> Result<u64, DurationError<'_>> {
+    let error = |rule| DurationError {
+        rule,
+        name,
+        longest,
+    };
+    bounded(seconds, longest).map_err(error)?;
+    let milliseconds = (seconds * 1_000.0 + 0.5) as u64;
+    Ok(if seconds > 0.0 {
+        milliseconds.max(1)
+    } else {
+        0
+    })
+}
+
 /// Seconds for which a message stays invisible, as a whole number of them: fractions beyond the
 /// first second are cut. 0 makes it visible.
 ///
@@ -71,16 +111,10 @@ pub fn visibility_seconds<'a>(
     name: &'a str,
 ) -> Result<u64, DurationError<'a>> {
     let longest = settings.max_lease_ms / 1_000;
-    let rule = if !seconds.is_finite() {
-        DurationRule::NotFinite
-    } else if seconds < 0.0 {
-        DurationRule::Negative
-    } else if seconds > longest as f64 {
-        DurationRule::TooLong
-    } else if seconds > 0.0 && seconds < 1.0 {
-        DurationRule::BelowOneSecond
-    } else {
-        return Ok(seconds as u64);
+    let rule = match bounded(seconds, longest) {
+        Err(rule) => rule,
+        Ok(()) if seconds > 0.0 && seconds < 1.0 => DurationRule::BelowOneSecond,
+        Ok(()) => return Ok(seconds as u64),
     };
     Err(DurationError {
         rule,

@@ -1,5 +1,5 @@
 use leaseline_core::renewal::{
-    DurationRule, Settings, lease_seconds, retry_seconds, visibility_seconds,
+    DurationRule, Settings, lease_seconds, retry_seconds, setting_ms, visibility_seconds,
 };
 use leaseline_core::{Error, ErrorKind};
 use proptest::prelude::*;
@@ -42,6 +42,40 @@ fn rows_of_the_rule() {
         // The weaker rule of the original for retries is not ours.
         let retry = retry_seconds(&Settings::default(), Some(seconds), "delay");
         assert_eq!(retry.map_err(|error| error.rule), want, "{seconds}");
+    }
+}
+
+/// The queue's settings: the same checks, in milliseconds and with other bounds.
+#[test]
+fn rows_of_the_rule_for_settings_of_a_queue() {
+    use DurationRule::{Negative, NotFinite, TooLong};
+    const LONGEST: u64 = 316_224_000;
+    for (seconds, want) in [
+        (0.0, Ok(0)),
+        (-0.0, Ok(0)),
+        (f64::MIN_POSITIVE, Ok(1)),
+        (0.0004, Ok(1)),
+        (0.07, Ok(70)),
+        (0.5, Ok(500)),
+        (0.999, Ok(999)),
+        (1.9, Ok(1_900)),
+        (29.0, Ok(29_000)),
+        (3600.0001, Ok(3_600_000)),
+        (3601.0, Ok(3_601_000)),
+        (316_224_000.0, Ok(316_224_000_000)),
+        (316_224_000.1, Err(TooLong)),
+        (f64::MAX, Err(TooLong)),
+        (-1.0, Err(Negative)),
+        (-0.5, Err(Negative)),
+        (f64::NAN, Err(NotFinite)),
+        (f64::INFINITY, Err(NotFinite)),
+        (f64::NEG_INFINITY, Err(NotFinite)),
+    ] {
+        let given = setting_ms(seconds, LONGEST, "visibility_timeout");
+        assert_eq!(given.map_err(|error| error.rule), want, "{seconds}");
+        if let Err(error) = setting_ms(seconds, LONGEST, "visibility_timeout") {
+            assert_eq!(Error::from(error).kind, ErrorKind::InvalidArgument);
+        }
     }
 }
 

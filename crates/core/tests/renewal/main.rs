@@ -2,7 +2,10 @@
 
 mod durations;
 mod handles;
+mod history;
+mod lifecycle;
 mod outcomes;
 mod play;
+mod stopping;
 mod table;
 mod timing;

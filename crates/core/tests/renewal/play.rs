@@ -7,6 +7,10 @@ use leaseline_core::renewal::{
 };
 use proptest::prelude::*;
 
+use crate::history::{Event, Moment};
+
+pub(crate) const TOKENS: u64 = 12;
+
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Start(u64, u64),
@@ -18,7 +22,7 @@ pub(crate) enum Step {
 }
 
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let token = 0..12_u64;
+    let token = 0..TOKENS;
     let outcome = prop_oneof![
         4 => Just(Ok(())),
         1 => Just(Err(Failure::Refused)),
@@ -41,6 +45,7 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// What is known from outside about one table.
 pub(crate) struct Play {
     table: Table,
+    pub(crate) moments: Vec<Moment>,
     now: u64,
     in_flight: BTreeSet<Token>,
     active: BTreeSet<Token>,
@@ -55,6 +60,7 @@ impl Play {
     pub(crate) fn new() -> Self {
         Self {
             table: Table::new(Settings::default(), 1),
+            moments: Vec::new(),
             now: 0,
             in_flight: BTreeSet::new(),
             active: BTreeSet::new(),
@@ -77,6 +83,19 @@ impl Play {
             Step::Recover => self.recover(),
         }
         self.check();
+    }
+
+    fn note(&mut self, event: Event) {
+        let active = (0..TOKENS).map(Token);
+        self.moments.push(Moment {
+            now_ms: self.now,
+            event,
+            active: active
+                .filter(|token| self.table.is_active(*token))
+                .collect(),
+            next_due_ms: self.table.next_due_ms(),
+            counts: self.table.counts().clone(),
+        });
     }
 
     fn start(&mut self, token: Token, lease_ms: u64) {
@@ -103,6 +122,7 @@ impl Play {
             Started::Scheduled
         };
         assert_eq!(started, want);
+        self.note(Event::Start(token, lease_ms, started));
     }
 
     fn stop(&mut self, token: Token, wait: bool) {
@@ -131,19 +151,22 @@ impl Play {
             Stopping::Done
         };
         assert_eq!(stopping, want);
+        self.note(Event::Stop(token, wait, stopping));
     }
 
     fn poll(&mut self, max: usize) -> usize {
         let mut extensions = 0;
         for action in self.table.poll(self.now, max) {
             match action {
-                Action::Extend { token, .. } => {
+                Action::Extend { token, lease_ms } => {
+                    self.note(Event::Extend(token, lease_ms));
                     extensions += 1;
                     assert!(self.active.contains(&token), "it is active");
                     assert!(!self.over.contains(&token), "it was not stopped");
                     assert!(self.in_flight.insert(token), "only one at a time");
                 }
                 Action::StopTimedOut { token } => {
+                    self.note(Event::StopTimedOut(token));
                     let since = self.waiting.remove(&token).expect("somebody waits");
                     assert!(self.now >= since + 5_000);
                     self.in_flight.remove(&token);
@@ -154,12 +177,14 @@ impl Play {
         for since in self.waiting.values() {
             assert!(self.now < since + 5_000, "a stop waits for too long");
         }
+        self.note(Event::Polled);
         extensions
     }
 
     fn finish(&mut self, token: Token, outcome: Result<(), Failure>) {
         let before = (self.table.next_due_ms(), self.table.counts().clone());
         let action = self.table.finished(self.now, token, outcome);
+        self.note(Event::Ended(token, outcome, action));
         if !self.in_flight.remove(&token) {
             assert_eq!(action, None);
             let after = (self.table.next_due_ms(), self.table.counts().clone());
@@ -186,6 +211,10 @@ impl Play {
                 other => panic!("{other:?}"),
             })
             .collect();
+        self.note(Event::Died);
+        for token in &told {
+            self.note(Event::Stopped(*token));
+        }
         let waited = std::mem::take(&mut self.waiting);
         assert_eq!(told, waited.into_keys().collect());
         self.in_flight.clear();

@@ -1,11 +1,12 @@
-use leaseline_core::renewal::{
-    Action, Failure, First, Lost, Settings, Start, Started, Stopping, Table, Token,
-};
+//! Many renewals: invariants 19 to 24.
+
+use leaseline_core::renewal::{Action, Failure, First, Lost, Settings, Start, Table, Token};
 use proptest::prelude::*;
 
-use crate::play::{Play, steps};
+use crate::history::{begun, history, requests, tokens};
+use crate::play::{Play, Step, TOKENS, steps};
 
-fn start(token: u64) -> Start {
+pub(crate) fn start(token: u64) -> Start {
     Start {
         token: Token(token),
         lease_ms: 30_000,
@@ -16,16 +17,15 @@ fn start(token: u64) -> Start {
     }
 }
 
-fn table() -> Table {
+pub(crate) fn table() -> Table {
     Table::new(Settings::default(), 0)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// 12, 13, 15, 18, 19, 32, 33 and 34, after every step of a random sequence.
     #[test]
-    fn invariants_12_to_19_and_32_to_34_hold_at_every_step(steps in steps()) {
+    fn each_answer_is_that_of_the_model(steps in steps()) {
         let mut play = Play::new();
         for step in steps {
             play.step(step);
@@ -35,44 +35,13 @@ proptest! {
 
 proptest! {
     #[test]
-    fn invariant_14_a_waited_stop_ends_in_five_seconds(late in 0..20_000_u64) {
-        let mut table = table();
-        table.start(0, &start(1));
-        table.poll(10, 1);
-        prop_assert_eq!(table.stop(10, Token(1), true), Stopping::Waiting);
-        prop_assert_eq!(table.next_due_ms(), Some(5_010));
-        let actions = table.poll(10 + late, 1);
-        if late < 5_000 {
-            prop_assert_eq!(actions, []);
-        } else {
-            prop_assert_eq!(actions, [Action::StopTimedOut { token: Token(1) }]);
-            prop_assert_eq!(table.counts().stop_timeouts, 1);
-            prop_assert_eq!(table.finished(99_999, Token(1), Ok(())), None);
+    fn invariant_19_one_request_at_a_time_runs_for_a_lease(history in history()) {
+        for token in tokens() {
+            let requests = requests(&history, token);
+            for pair in requests.windows(2) {
+                prop_assert!(pair[0].1.is_some_and(|end| end < pair[1].0), "{:?}", pair);
+            }
         }
-    }
-
-    #[test]
-    fn invariant_16_a_stop_that_overtakes_its_start_wins(others in 0..1_024_u64) {
-        let mut table = table();
-        table.stop(0, Token(0), false);
-        for other in 0..others.min(1_023) {
-            table.stop(0, Token(other + 1), true);
-        }
-        prop_assert_eq!(table.start(1, &start(0)), Started::StoppedBefore);
-        prop_assert_eq!(table.poll(1_000_000, 9), []);
-        // One stop is for one start.
-        prop_assert_eq!(table.start(1, &start(0)), Started::Scheduled);
-    }
-
-    #[test]
-    fn invariant_17_a_stop_of_what_does_not_run_is_done_at_once(wait in any::<bool>(), refused in any::<bool>()) {
-        let mut table = table();
-        if refused {
-            table.start(0, &start(1));
-            table.poll(10, 1);
-            table.finished(11, Token(1), Err(Failure::Refused));
-        }
-        prop_assert_eq!(table.stop(12, Token(1), wait), Stopping::Done);
     }
 
     #[test]
@@ -93,6 +62,24 @@ proptest! {
         }
     }
 
+    /// The original forgets them all, and begins anew.
+    #[test]
+    fn invariant_23_after_a_crash_all_renewals_go_on(steps in steps()) {
+        let mut play = Play::new();
+        for step in steps {
+            play.step(step);
+        }
+        play.step(Step::Recover);
+        play.step(Step::Pass(60_000));
+        let before = play.moments.len();
+        play.step(Step::Poll(100));
+        for token in tokens() {
+            let active = play.moments[before - 1].active.contains(&token);
+            prop_assert_eq!(begun(&play.moments[before..], token), usize::from(active));
+        }
+        play.step(Step::Start(TOKENS, 30_000));
+    }
+
     #[test]
     fn invariant_24_the_most_recent_stops_are_remembered(tokens in prop::collection::vec(0..3_000_u64, 0..4_000)) {
         let mut table = table();
@@ -111,17 +98,6 @@ proptest! {
         for token in recent {
             prop_assert!(table.is_remembered(Token(token)));
         }
-    }
-
-    /// 31: the table is told no other time than the host's, and only differences count.
-    #[test]
-    fn invariant_31_only_differences_of_time_count(offset in 0..1_u64 << 40) {
-        let mut table = table();
-        table.start(offset, &start(1));
-        prop_assert_eq!(table.next_due_ms(), Some(offset + 10));
-        table.poll(offset + 10, 1);
-        table.finished(offset + 20, Token(1), Ok(()));
-        prop_assert_eq!(table.next_due_ms(), Some(offset + 10_020));
     }
 
     /// A batch is what is due together, the earliest first.

@@ -1,5 +1,13 @@
-use leaseline_core::renewal::{Action, Failure, First, Lost, Settings, Start, Table, Token};
+//! When renewals are due: invariants 26 to 31.
+
+use leaseline_core::renewal::{
+    Action, Failure, First, Lost, Settings, Start, Started, Table, Token,
+};
 use proptest::prelude::*;
+
+use crate::history::{Event, history, tokens};
+use crate::outcomes::passing;
+use crate::play::{Play, Step, steps};
 
 const TOKEN: Token = Token(1);
 
@@ -89,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn invariants_28_and_29_requests_follow_completions_and_ask_for_the_lease(
+    fn invariant_28_a_request_follows_the_end_of_the_last_by_the_interval(
         seconds in 30..=3_600_u64,
         durations in prop::collection::vec(0..9_000_u64, 1..30),
     ) {
@@ -101,19 +109,31 @@ proptest! {
         for duration in durations {
             prop_assert_eq!(table.next_due_ms(), Some(due));
             prop_assert_eq!(table.poll(due - 1, 9), []);
-            prop_assert_eq!(table.poll(due, 9), [Action::Extend { token: TOKEN, lease_ms }]);
+            prop_assert_eq!(table.poll(due, 9).len(), 1);
             table.finished(due + duration, TOKEN, Ok(()));
             due += duration + interval;
         }
     }
 
+    /// Also after failures, however late, and while others come and go.
     #[test]
-    fn invariants_30_and_33_failures_that_may_pass_are_tried_again_for_ever(
+    fn invariant_29_each_request_asks_for_the_whole_lease(history in history()) {
+        for token in tokens() {
+            let mut lease = None;
+            for moment in &history {
+                match moment.event {
+                    Event::Start(of, lease_ms, Started::Scheduled) if of == token => lease = Some(lease_ms),
+                    Event::Extend(of, lease_ms) if of == token => prop_assert_eq!(lease, Some(lease_ms)),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn invariant_30_the_delay_after_a_failure_is_three_seconds_or_the_hint(
         seconds in 30..=3_600_u64,
-        failures in prop::collection::vec(prop_oneof![
-            Just(Failure::Connection), Just(Failure::Transient), Just(Failure::Unexpected),
-            prop::option::of(0..100_000_u64).prop_map(Failure::Throttled),
-        ], 1..200),
+        failures in prop::collection::vec(passing(), 1..50),
     ) {
         let mut table = table();
         let lease_ms = seconds * 1_000;
@@ -123,12 +143,28 @@ proptest! {
         for failure in failures {
             prop_assert_eq!(table.poll(due, 9).len(), 1);
             prop_assert_eq!(table.finished(due + 5, TOKEN, Err(failure)), None);
-            due += 5 + match failure {
+            let delay = match failure {
                 Failure::Throttled(Some(hint)) => hint.max(1_000).min(interval),
                 _ => 3_000,
             };
+            prop_assert!(delay <= interval);
+            due += 5 + delay;
             prop_assert_eq!(table.next_due_ms(), Some(due));
-            prop_assert!(table.is_active(TOKEN));
+        }
+    }
+
+    /// The table is told no other time than the host's, and only differences count.
+    #[test]
+    fn invariant_31_only_differences_of_time_count(offset in 0..1_u64 << 40, steps in steps()) {
+        let (mut here, mut there) = (Play::new(), Play::new());
+        there.step(Step::Pass(offset));
+        for step in steps {
+            here.step(step.clone());
+            there.step(step);
+        }
+        for (here, there) in here.moments.iter().zip(&there.moments) {
+            prop_assert_eq!(&here.event, &there.event);
+            prop_assert_eq!(here.next_due_ms.map(|due| due + offset), there.next_due_ms);
         }
     }
 

@@ -94,3 +94,61 @@ fn a_batch_takes_equal_elements_one_at_a_time() {
     assert_eq!(world.list("processing"), ["other", "last", "tick"]);
     assert_eq!(world.list("pending"), ["tick", "tick"]);
 }
+
+/// A call that moved a hundred large messages would hold up everybody else on the server.
+#[test]
+fn a_claim_takes_about_a_mebibyte() {
+    for leased in [true, false] {
+        let model = Model::new(Profile::Redis70);
+        let mut world = World::new(&model, |config| {
+            if !leased {
+                config.visibility_timeout_ms = None;
+                config.max_delivery_count = None;
+            }
+        });
+        let payload = |kib: usize| "x".repeat(kib * 1024);
+        let sizes = [400, 400, 400, 3000, 1, 900, 900, 1, 1];
+        let payloads = sizes.map(payload);
+        world.publish_all(&payloads.each_ref().map(String::as_str));
+        let mut taken = Vec::new();
+        loop {
+            let count = world.claim(100).unwrap();
+            if count == 0 {
+                break;
+            }
+            taken.push(count);
+        }
+        let order: Vec<_> = world
+            .claimed
+            .iter()
+            .map(|delivery| delivery.payload.as_ref().unwrap().len() / 1024)
+            .collect();
+        assert_eq!(order, sizes);
+        assert_eq!(taken.iter().sum::<usize>(), sizes.len());
+        let mut rest = &sizes[..];
+        for count in taken {
+            let (call, after) = rest.split_at(count);
+            assert!(count == 1 || call.iter().sum::<usize>() <= 1024, "{call:?}");
+            rest = after;
+        }
+    }
+}
+
+/// The same for what a claim brings back.
+#[test]
+fn a_claim_reclaims_about_a_mebibyte() {
+    let model = Model::new(Profile::Redis70);
+    let mut world = World::new(&model, |_| ());
+    let payload = "x".repeat(400 * 1024);
+    world.publish_all(&[payload.as_str(); 5]);
+    while world.claim(5).unwrap() > 0 {}
+    world.expire();
+    assert!(world.claim(1).unwrap() == 1);
+    assert_eq!(
+        world.list("processing").len(),
+        4,
+        "two came back, and one was granted"
+    );
+    while world.claim(5).unwrap() > 0 {}
+    assert_eq!(world.list("pending"), [""; 0]);
+}

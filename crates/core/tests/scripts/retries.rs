@@ -217,6 +217,46 @@ fn failures_do_not_lengthen_the_wait_for_room() {
     assert_eq!(redis.clock.now_ms(), 2_000);
 }
 
+/// What an attempt that may have run took is not denied because the last one certainly did not run.
+#[test]
+fn a_claim_of_which_one_attempt_may_have_run_is_in_doubt() {
+    let down = || RedisError::NotSent("down".into());
+    for (failures, kind, says) in [
+        (
+            [RedisError::Timeout, down()],
+            ErrorKind::OutcomeUnknown,
+            "what it took",
+        ),
+        (
+            [RedisError::Unknown("cut".into()), down()],
+            ErrorKind::OutcomeUnknown,
+            "what it took",
+        ),
+        (
+            [down(), RedisError::Timeout],
+            ErrorKind::OutcomeUnknown,
+            "what it took",
+        ),
+        (
+            [down(), down()],
+            ErrorKind::Unavailable,
+            "none of them took anything",
+        ),
+    ] {
+        let (mut queue, _) = failing(failures.clone());
+        let error = now(queue.claim(1, 0)).unwrap_err();
+        assert_eq!(error.kind, kind, "{failures:?}");
+        assert!(error.message.contains(says), "{failures:?}: {error}");
+    }
+    // The same for one that waits.
+    let failures = [RedisError::Timeout]
+        .into_iter()
+        .chain(std::iter::repeat_n(down(), 99));
+    let (mut queue, _) = failing(failures);
+    let error = now(queue.claim(1, 1_000)).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::OutcomeUnknown, "{error}");
+}
+
 #[test]
 fn a_refused_claim_keeps_its_id() {
     let model = Model::new(Profile::Redis70);
@@ -230,4 +270,28 @@ fn a_refused_claim_keeps_its_id() {
     world.queue.adopt_claims(open);
     assert_eq!(world.claim(1), Ok(1));
     assert_eq!(world.queue.take_pending_claims(), [""; 0]);
+}
+
+/// A retry after the longest pause still finds what its first attempt answered.
+#[test]
+fn a_marker_outlives_the_longest_pause() {
+    let model = Model::new(Profile::Redis70);
+    let mut world = World::new(&model, |config| {
+        config.retry_budget_ms = 0;
+        config.retry_max_delay_ms = 200_000;
+        config.command_timeout_ms = 60_000;
+    });
+    model.lose_next_reply();
+    let error = world.publish("a").unwrap_err();
+    assert_eq!(error.kind, ErrorKind::OutcomeUnknown);
+    let keys = world.keys();
+    let markers: Vec<_> = keys.iter().filter(|key| *key != "q::pending").collect();
+    let [marker] = markers[..] else {
+        panic!("{keys:?}");
+    };
+    let left = model.lock().execute(&[b"PTTL", marker.as_bytes()]);
+    let leaseline_redis_model::Reply::Integer(left) = left else {
+        panic!("{left:?}");
+    };
+    assert!(left >= 200_000 + 2 * 60_000, "{left} ms");
 }

@@ -1,33 +1,45 @@
+//! What the worker survives: invariants 22 (in `src/guard.rs`) and 23.
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use leaseline_renewal::{Stopped, Terms};
+use leaseline_renewal::{Begun, Stopped, Terms};
+use proptest::prelude::*;
 
 use crate::world::*;
 
-#[tokio::test(start_paused = true)]
-async fn invariants_22_and_23_a_crash_loses_no_renewal() {
-    let world = World::new([]);
-    let leases: Vec<_> = (0..20).map(|_| world.lease("a")).collect();
-    for lease in &leases {
-        lease.start().await.unwrap();
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn invariant_23_after_a_crash_all_renewals_go_on_and_new_ones_start(
+        count in 1..30_usize,
+        crashes in 1..4_u64,
+    ) {
+        paused(async {
+            let world = World::new([]);
+            let leases: Vec<_> = (0..count).map(|_| world.lease("a")).collect();
+            for lease in &leases {
+                lease.start().await.unwrap();
+            }
+            pass(9_999).await;
+            for crash in 1..=crashes {
+                world.server.crash.store(true, Ordering::SeqCst);
+                pass(500).await;
+                // All that were due when it crashed.
+                assert_eq!(world.server.times().len() as u64, crash * count as u64);
+                assert_eq!(world.renewer.worker().metrics().restarts, crash);
+                pass(9_600).await;
+            }
+            let new = world.lease("new");
+            assert_eq!(new.start().await, Ok(Begun::Running));
+            for lease in &leases {
+                assert_eq!(lease.stop().await, Ok(Stopped::Done));
+            }
+            assert_eq!(world.renewer.worker().metrics().counts.active, 1);
+        });
     }
-    world.server.crash.store(true, Ordering::SeqCst);
-    pass(9_999).await;
-    assert_eq!(world.server.times(), Vec::<u64>::new());
-    pass(500).await;
-    // All that were due when it crashed.
-    assert_eq!(world.server.times().len(), 20);
-    pass(10_000).await;
-    assert_eq!(world.server.times().len(), 40);
-    assert_eq!(world.renewer.worker().metrics().restarts, 1);
-    let new = world.lease("new");
-    new.start().await.unwrap();
-    for lease in &leases {
-        assert_eq!(lease.stop().await, Ok(Stopped::Done));
-    }
-    assert_eq!(world.renewer.worker().metrics().counts.active, 1);
 }
 
 /// In real time, as each runtime has a clock of its own when they are paused.
@@ -80,5 +92,32 @@ fn a_runtime_that_ends_hands_the_worker_to_the_next() {
             );
             pass(5).await;
         }
+    });
+}
+
+/// A program that panics says so, and does not overflow its stack.
+#[test]
+fn a_panic_that_ends_the_runtime_is_only_that() {
+    let world = World::new([]);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        // Dropped while the panic passes.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            world.lease("a").start().await.unwrap();
+            panic!("the program's own");
+        });
+    }));
+    assert_eq!(
+        panicked.unwrap_err().downcast_ref(),
+        Some(&"the program's own")
+    );
+    // And the next runtime takes over.
+    paused(async {
+        let new = world.lease("new");
+        assert_eq!(new.start().await, Ok(Begun::Running));
+        assert_eq!(new.stop().await, Ok(Stopped::Done));
     });
 }

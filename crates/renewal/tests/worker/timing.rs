@@ -1,3 +1,5 @@
+//! When requests are made: invariants 19, 20 and 27 to 31.
+
 use std::time::Duration;
 
 use leaseline_renewal::{Failure, Settings};
@@ -6,55 +8,133 @@ use tokio::time::Instant;
 
 use crate::world::*;
 
-/// In a runtime whose clock moves on when everybody waits.
-pub(crate) fn paused<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
-    runtime.block_on(work)
+/// How long requests take, and how they end.
+fn script() -> impl Strategy<Value = Vec<(u64, u8)>> {
+    prop::collection::vec((0..9_000_u64, 0..4_u8), 1..12)
+}
+
+fn outcome(kind: u8) -> leaseline_renewal::Outcome {
+    match kind {
+        0 => Err(Failure::Throttled(Some(7_000))),
+        1 => LOST,
+        _ => Ok(()),
+    }
+}
+
+/// Plays a script on one lease: when requests began and for how long, and when they had to.
+fn play(script: &[(u64, u8)]) -> (Vec<(u64, &'static str, u64)>, Vec<u64>) {
+    let answers = script
+        .iter()
+        .map(|(ms, kind)| Answer::After(*ms, outcome(*kind)));
+    paused(async {
+        let world = World::new(answers);
+        let lease = world.lease("a");
+        lease.start().await.unwrap();
+        let mut want = vec![10_000];
+        for (ms, kind) in script {
+            let delay = match kind {
+                0 => 7_000,
+                1 => 3_000,
+                _ => 10_000,
+            };
+            want.push(want[want.len() - 1] + ms + delay);
+        }
+        pass(want[want.len() - 1] + 1).await;
+        lease.stop().await.unwrap();
+        (world.server.begun.lock().unwrap().clone(), want)
+    })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn invariants_28_29_and_30_requests_follow_the_ends_of_the_last(
-        script in prop::collection::vec((0..9_000_u64, 0..4_u8), 1..12),
-    ) {
-        let outcome = |kind| match kind {
-            0 => Err(Failure::Throttled(Some(7_000))),
-            1 => Err(Failure::Connection),
-            _ => Ok(()),
-        };
-        let answers = script.iter().map(|(ms, kind)| Answer::After(*ms, outcome(*kind)));
-        let (begun, want) = paused(async {
-            let world = World::new(answers);
+    fn invariant_19_one_request_at_a_time_runs_for_a_lease(script in script()) {
+        let longest = script.iter().map(|(ms, _)| *ms).max().unwrap_or(0);
+        paused(async {
+            let world = World::new(script.iter().map(|(ms, kind)| Answer::After(*ms, outcome(*kind))));
             let lease = world.lease("a");
             lease.start().await.unwrap();
-            let mut want = vec![10_000];
-            for (ms, kind) in &script {
-                let delay = match kind { 0 => 7_000, 1 => 3_000, _ => 10_000 };
-                want.push(want[want.len() - 1] + ms + delay);
+            for _ in 0..100 {
+                pass(longest / 7 + 500).await;
+                let running = world.server.running.load(std::sync::atomic::Ordering::SeqCst);
+                assert!(running <= 1, "{running} run");
             }
-            pass(want[want.len() - 1] + 1).await;
-            lease.stop().await.unwrap();
-            (world.server.begun.lock().unwrap().clone(), want)
         });
+    }
+
+    #[test]
+    fn invariant_20_a_stuck_request_delays_no_other(later in 1..9_000_u64) {
+        paused(async {
+            let world = World::new([Answer::Never]);
+            let (stuck, other) = (world.lease("stuck"), world.lease("other"));
+            stuck.start().await.unwrap();
+            pass(later).await;
+            other.start().await.unwrap();
+            pass(19_990 - later).await;
+            assert_eq!(world.server.times_of("stuck"), [10_000]);
+            assert_eq!(world.server.times_of("other"), [10_000 + later]);
+            // The limit of a request ends it, and after the retry delay comes the next.
+            pass(3_020).await;
+            assert_eq!(world.server.times_of("stuck"), [10_000, 23_000]);
+        });
+    }
+
+    #[test]
+    fn invariant_27_the_first_request_is_in_time(left in 0..400_u64, known in any::<bool>()) {
+        paused(async {
+            let world = World::new([]);
+            let terms = if known { terms().ends_in(Duration::from_secs(left)) } else { terms() };
+            let lease = world.renewer.renewal("a", terms);
+            lease.start().await.unwrap();
+            pass(400_000).await;
+            let want = if known { (left * 1_000).saturating_sub(10_000).max(10) } else { 10_000 };
+            assert_eq!(world.server.times()[0], want);
+        });
+    }
+
+    #[test]
+    fn invariant_28_a_request_follows_the_end_of_the_last_by_the_interval(
+        script in prop::collection::vec((0..9_000_u64, Just(2_u8)), 1..12),
+    ) {
+        let (begun, want) = play(&script);
         prop_assert_eq!(begun.iter().map(|begun| begun.0).collect::<Vec<_>>(), want);
+    }
+
+    #[test]
+    fn invariant_29_each_request_asks_for_the_whole_lease(script in script()) {
+        let (begun, want) = play(&script);
+        prop_assert_eq!(begun.len(), want.len());
         prop_assert!(begun.iter().all(|begun| begun.2 == 30));
+    }
+
+    #[test]
+    fn invariant_30_the_delay_after_a_failure_is_three_seconds_or_the_hint(script in script()) {
+        let (begun, want) = play(&script);
+        prop_assert_eq!(begun.iter().map(|begun| begun.0).collect::<Vec<_>>(), want);
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn invariant_27_a_known_end_is_renewed_ten_seconds_before() {
-    let world = World::new([]);
-    let terms = terms().ends_in(Duration::from_secs(300));
-    let lease = world.renewer.renewal("a", terms);
-    lease.start().await.unwrap();
-    pass(299_000).await;
-    assert_eq!(world.server.times(), [290_000]);
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    /// The clock on the wall goes on by some milliseconds; that of the worker, which stands still for
+    /// this test, alone counts.
+    #[test]
+    fn invariant_31_the_wall_clock_does_not_count(jump in 1..20_u64) {
+        let times = paused(async {
+            let world = World::new([]);
+            let lease = world.lease("a");
+            lease.start().await.unwrap();
+            for _ in 0..3 {
+                std::thread::sleep(Duration::from_millis(jump));
+                pass(10_000).await;
+            }
+            pass(1).await;
+            world.server.times()
+        });
+        prop_assert_eq!(times, [10_000, 20_000, 30_000]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,21 +145,6 @@ async fn hazard_3_a_short_first_lease_is_renewed_in_time() {
     lease.start().await.unwrap();
     pass(4_000).await;
     assert_eq!(world.server.times(), [1_666]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn invariants_19_and_20_a_stuck_request_is_alone_and_delays_no_other() {
-    let world = World::new([Answer::Never]);
-    let (stuck, other) = (world.lease("stuck"), world.lease("other"));
-    stuck.start().await.unwrap();
-    pass(1).await;
-    other.start().await.unwrap();
-    pass(19_990).await;
-    assert_eq!(world.server.times_of("stuck"), [10_000]);
-    assert_eq!(world.server.times_of("other"), [10_001]);
-    // The limit of a request ends it, and after the retry delay comes the next.
-    pass(5_000).await;
-    assert_eq!(world.server.times_of("stuck"), [10_000, 23_000]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,18 +181,4 @@ async fn an_explicit_update_is_tried_three_times_at_most() {
         world.server.begun.lock().unwrap()[..],
         [(0, "a", 5), (100, "a", 5), (200, "a", 5)]
     );
-    lease.extend(0.5).await.unwrap_err();
-    assert_eq!(world.server.times().len(), 3, "refused before it was sent");
-}
-
-#[tokio::test(start_paused = true)]
-async fn invariant_36_that_a_lease_is_gone_is_an_outcome_or_an_error() {
-    let gone = Answer::Now(Err(Failure::Gone));
-    let world = World::new([gone, gone]);
-    let lease = world.lease("a");
-    assert_eq!(
-        lease.extend(0.0).await,
-        Ok(leaseline_renewal::Extended::Gone)
-    );
-    assert!(world.renewer.extend(&"a", 0.0).await.is_err());
 }

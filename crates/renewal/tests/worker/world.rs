@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use leaseline_renewal::{Extend, Failure, LeaseRenewal, Outcome, Renewer, Settings, Terms, Worker};
+use leaseline_renewal::{Extend, Failure, LeaseRenewal, Outcome, Renewer, Settings, Terms};
 use tokio::time::Instant;
 
 /// What the server does with one request.
@@ -22,6 +22,8 @@ pub(crate) struct Server {
     answers: Mutex<VecDeque<Answer>>,
     /// When a request began, for which lease, for how many seconds.
     pub(crate) begun: Mutex<Vec<(u64, &'static str, u64)>>,
+    /// What took effect, in order: for which lease, for how many seconds.
+    pub(crate) applied: Mutex<Vec<(&'static str, u64)>>,
     pub(crate) ended: AtomicUsize,
     pub(crate) running: AtomicUsize,
     pub(crate) requests: AtomicUsize,
@@ -59,6 +61,11 @@ impl Extend for Fake {
             Answer::Panic => panic!("on purpose"),
         };
         server.ended.fetch_add(1, Ordering::SeqCst);
+        server
+            .applied
+            .lock()
+            .unwrap()
+            .push((*lease, time.as_secs()));
         outcome
     }
 
@@ -86,6 +93,11 @@ impl Server {
             .lock()
             .unwrap()
             .push((now, lease, time.as_secs()));
+    }
+
+    /// Answers the next requests so.
+    pub(crate) fn answer(&self, answers: impl IntoIterator<Item = Answer>) {
+        self.answers.lock().unwrap().extend(answers);
     }
 
     /// When requests began.
@@ -127,15 +139,20 @@ impl World {
             epoch: Instant::now(),
             answers: Mutex::new(answers.into_iter().collect()),
             begun: Mutex::default(),
+            applied: Mutex::default(),
             ended: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             requests: AtomicUsize::new(0),
             batch,
             crash: AtomicBool::new(false),
         });
-        let worker = Worker::new(settings).unwrap();
+        let worker = crate::table::worker(settings);
         let renewer = Renewer::with(worker, Fake(Arc::clone(&server)));
         Self { server, renewer }
+    }
+
+    pub(crate) fn stop_timeouts(&self) -> u64 {
+        self.renewer.worker().metrics().counts.stop_timeouts
     }
 
     /// Of 30 seconds, renewed every ten.
@@ -154,3 +171,24 @@ pub(crate) async fn pass(ms: u64) {
 
 pub(crate) const REFUSED: Outcome = Err(Failure::Refused);
 pub(crate) const LOST: Outcome = Err(Failure::Connection);
+
+/// In a runtime whose clock moves on when everybody waits.
+pub(crate) fn paused<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(work)
+}
+
+/// Polls once.
+pub(crate) fn at_once<T>(
+    future: std::pin::Pin<&mut (impl Future<Output = T> + ?Sized)>,
+) -> Option<T> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match future.poll(&mut context) {
+        std::task::Poll::Ready(value) => Some(value),
+        std::task::Poll::Pending => None,
+    }
+}

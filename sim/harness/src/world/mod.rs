@@ -6,6 +6,7 @@ mod chance;
 mod client;
 mod link;
 mod network;
+mod object;
 mod ready;
 mod scripts;
 mod server;

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use super::client::Job;
 use super::link::Shared;
 use super::{World, ready, task};
+use crate::Engine;
 
 /// Polls without any time passing that a client may need at most.
 const MOST_POLLS: u32 = 100_000;
@@ -18,21 +19,23 @@ pub(crate) struct Simulation {
     pub(crate) world: Shared,
     tasks: Vec<Task>,
     wakers: Vec<Waker>,
+    engine: Engine,
 }
 
 impl Simulation {
-    pub(crate) fn new(world: World) -> Self {
+    pub(crate) fn new(world: World, engine: &Engine) -> Self {
         let ready = world.ready.clone();
         let clients = world.clients.len();
         let world = Shared::new(world);
         Self {
             tasks: (0..clients)
-                .map(|client| task::work(&world, client))
+                .map(|client| task::work(&world, client, engine))
                 .collect(),
             wakers: (0..clients)
                 .map(|client| ready::waker(&ready, client))
                 .collect(),
             world,
+            engine: engine.clone(),
         }
     }
 
@@ -80,7 +83,7 @@ impl Simulation {
             );
             let killed = std::mem::take(&mut self.world.lock().clients[client].killed);
             if ended || killed {
-                self.tasks[client] = task::work(&self.world, client);
+                self.tasks[client] = task::work(&self.world, client, &self.engine);
                 let mut world = self.world.lock();
                 world.coverage.marks.count(crate::Mark::WorkerKilled);
                 world.tell(|| format!("      worker {client} is killed"));

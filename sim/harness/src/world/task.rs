@@ -7,21 +7,26 @@ use std::hash::Hash;
 use std::pin::Pin;
 use std::task::Poll;
 
-use leaseline_core::message::{Delivery, List, Outgoing, PublishReply, Settlement};
-use leaseline_core::{Error, ErrorKind, Queue};
+use leaseline_core::event::EventBatch;
+use leaseline_core::message::{Delivery, List, Outgoing, Settlement};
+use leaseline_core::{Error, ErrorKind};
 
 use super::client::Job;
 use super::link::{Link, Shared};
-use crate::Mark;
+use super::object::Object;
 use crate::case::{Op, ms};
+use crate::{Engine, Mark};
 
 /// A claim that waits looks twice a second, which teaches nothing new.
 const LONGEST_WAIT_MS: u64 = 500;
 
-type Object = Queue<Link, Link, Link>;
-
 /// The future of a client. It never ends.
-pub(super) fn work(world: &Shared, client: usize) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+pub(super) fn work(
+    world: &Shared,
+    client: usize,
+    engine: &Engine,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    let engine = engine.clone();
     let link = Link {
         world: world.clone(),
         client,
@@ -30,7 +35,7 @@ pub(super) fn work(world: &Shared, client: usize) -> Pin<Box<dyn Future<Output =
         let queues = link.world.lock().settings.queues as usize;
         let mut objects: Vec<Object> = Vec::new();
         for queue in 0..queues {
-            match open(&link, queue) {
+            match open(&engine, &link, queue).await {
                 Ok(object) => objects.push(object),
                 Err(error) => {
                     let message = format!("the settings are no configuration: {error}");
@@ -42,19 +47,25 @@ pub(super) fn work(world: &Shared, client: usize) -> Pin<Box<dyn Future<Output =
         loop {
             let job = next(&link).await;
             Worker {
+                engine: &engine,
                 link: &link,
                 objects: &mut objects,
             }
             .perform(job)
             .await;
+            if !objects.iter().all(Object::is_alive) {
+                let message = format!("an instance of client {client} broke");
+                link.world.lock().fail("component", message);
+                return;
+            }
             link.world.lock().clients[client].busy = false;
         }
     })
 }
 
-fn open(link: &Link, queue: usize) -> Result<Object, Error> {
+async fn open(engine: &Engine, link: &Link, queue: usize) -> Result<Object, Error> {
     let config = link.world.lock().settings.config(queue);
-    Queue::new(config, link.clone(), link.clone(), link.clone())
+    Object::open(engine, config, link).await
 }
 
 /// The next thing to do, when there is one.
@@ -74,6 +85,7 @@ async fn next(link: &Link) -> Job {
 }
 
 struct Worker<'a> {
+    engine: &'a Engine,
     link: &'a Link,
     objects: &'a mut Vec<Object>,
 }
@@ -264,7 +276,9 @@ impl Worker<'_> {
             }
             payloads
         };
-        let replies: Vec<PublishReply> = self.objects[queue].publish(&messages).await;
+        let Ok(replies) = self.objects[queue].publish(&messages).await else {
+            return;
+        };
         let outcomes: Vec<_> = replies.into_iter().map(|reply| reply.outcome).collect();
         self.note("publish", &outcomes);
         let mut world = self.link.world.lock();
@@ -280,7 +294,9 @@ impl Worker<'_> {
     async fn claim(&mut self, queue: usize, max: u32, wait_ms: u64) {
         let began = self.link.world.lock().steps;
         let claimed = self.objects[queue].claim(max, wait_ms).await;
-        let events = self.objects[queue].take_events().events;
+        let Ok(EventBatch { events, .. }) = self.objects[queue].take_events().await else {
+            return;
+        };
         if claimed.is_err() || self.link.world.lock().story.is_some() {
             self.note("claim", &claimed);
         }
@@ -330,9 +346,11 @@ impl Worker<'_> {
         let drained = self.objects[queue].drain(1000).await;
         self.note("drain", &drained);
         // What could not be resolved is handed on, as a client does.
-        let open_claims = self.objects[queue].take_pending_claims();
-        if let Ok(mut fresh) = open(self.link, queue) {
-            fresh.adopt_claims(open_claims);
+        if let Ok(open_claims) = self.objects[queue].take_pending_claims().await
+            && let Ok(mut fresh) = open(self.engine, self.link, queue).await
+        {
+            // On failure it broke, as is seen after the call.
+            let _ = fresh.adopt_claims(open_claims).await;
             self.objects[queue] = fresh;
         }
     }

@@ -59,7 +59,7 @@ impl Stage {
                 "a model of Redis in this process",
             )
         } else {
-            let connection = Connection::open(target.redis()).await?;
+            let connection = target.connection().await?;
             (connection, None, REAL_LEASE, "your Redis")
         };
         let line = LosesReply::new(connection.clone());

@@ -18,6 +18,14 @@ pub(crate) async fn judge(connection: &Connection, queue: &Queue) -> Result<Vec<
             "another program uses these names: give the queue another name, or remove the keys",
         )]);
     }
+    if let Some(counter) = foreign_counter(connection, queue).await? {
+        return Ok(vec![Finding::new(
+            "token counter",
+            Verdict::Problem,
+            format!("{counter} holds no number"),
+            "every claim is refused: give the queue another name, or remove the key if nothing is in processing",
+        )]);
+    }
     let stats = queue.stats().await?;
     let mut findings = vec![Finding::ok(
         "queue",
@@ -59,6 +67,15 @@ pub(crate) async fn judge(connection: &Connection, queue: &Queue) -> Result<Vec<
         ));
     }
     Ok(findings)
+}
+
+/// The key of the token counter, if it holds something else.
+async fn foreign_counter(connection: &Connection, queue: &Queue) -> Result<Option<String>, Error> {
+    let key = queue.config().keys().lease_token_counter;
+    let found = beside(connection, &key, &["GET", &key]).await?;
+    // Nothing where there is no counter.
+    let is_number = |text: &String| text.is_empty() || text.parse::<i64>().is_ok();
+    Ok((!found.iter().all(is_number)).then_some(key))
 }
 
 /// Keys that hold another type than the queue expects.

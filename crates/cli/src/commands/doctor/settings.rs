@@ -108,9 +108,13 @@ fn memory(server: &Server) -> Option<Finding> {
     Some(if percent < 90 {
         Finding::ok("maxmemory", format!("{percent} % used"))
     } else {
+        let verdict = match percent {
+            0..100 => Verdict::Warning,
+            _ => Verdict::Problem,
+        };
         Finding::new(
             "maxmemory",
-            Verdict::Warning,
+            verdict,
             format!("{percent} % used"),
             "raise maxmemory or let consumers catch up: at 100 % publishes and claims are refused; acknowledgements still work",
         )

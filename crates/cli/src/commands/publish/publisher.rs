@@ -3,7 +3,7 @@
 use std::fmt;
 
 use leaseline::message::{Outgoing, Payload, PublishReply};
-use leaseline::{Error, ErrorKind, Queue};
+use leaseline::{Error, ErrorKind, Queue, Retry};
 
 use super::tally::{Kind, Tally};
 use crate::failure::Failure;
@@ -144,29 +144,35 @@ impl<'a> Publisher<'a> {
         let batch = std::mem::take(&mut self.batch);
         let origins = std::mem::take(&mut self.origins);
         self.bytes = 0;
-        let mut failures = Vec::new();
-        for (reply, &origin) in self
-            .queue
-            .publish_all(batch)
-            .await
-            .into_iter()
-            .zip(&origins)
-        {
-            let kind = Kind::of(&reply.outcome);
-            self.tally.count(kind);
-            self.print(kind, &reply)?;
-            if let Err(error) = reply.outcome {
-                failures.push((origin, error));
-            }
+        let replies = self.queue.publish_all(batch).await;
+        for reply in &replies {
+            self.tally.count(Kind::of(&reply.outcome));
         }
-        self.output.flush()?;
-        match describe(failures, &origins, more) {
+        let shown = replies
+            .iter()
+            .try_for_each(|reply| self.print(Kind::of(&reply.outcome), reply))
+            .and_then(|()| self.output.flush());
+        if let Err(failure) = shown {
+            return Err(self.unreported(&failure, &origins));
+        }
+        let failed = |(reply, &origin): (PublishReply, _)| Some((origin, reply.outcome.err()?));
+        let failures = replies.into_iter().zip(&origins).filter_map(failed);
+        match describe(failures.collect(), &origins, more) {
             None => Ok(()),
             Some(error) => {
                 self.report()?;
                 Err(error.into())
             }
         }
+    }
+
+    /// The messages are published, and nobody can be told which: repeating them would do it twice.
+    fn unreported(&self, failure: &Failure, batch: &[Origin]) -> Failure {
+        let last = batch.last().map(Origin::to_string).unwrap_or_default();
+        Failure::io(format!(
+            "{failure}; up to {last}: {}; nothing after it was sent",
+            self.tally
+        ))
     }
 
     /// Sends the rest and prints the summary.
@@ -197,10 +203,31 @@ impl<'a> Publisher<'a> {
     }
 }
 
-/// One error for the failures of a batch.
+/// How much a kind of error leaves in doubt: whoever repeats the rest must know the worst.
+fn doubt(error: &Error) -> u8 {
+    match (error.kind, error.retry) {
+        (ErrorKind::OutcomeUnknown, _) => 2,
+        (_, Retry::Yes) => 1,
+        _ => 0,
+    }
+}
+
+/// One error for the failures of a batch: the first of those that leave most in doubt, and the first
+/// of each other kind in its text.
 fn describe(failures: Vec<(Origin, Error)>, batch: &[Origin], more: More) -> Option<Error> {
     let failed = failures.len();
-    let (origin, mut error) = failures.into_iter().next()?;
+    let worst = failures.iter().map(|(_, error)| doubt(error)).max()?;
+    let (origin, mut error) = failures
+        .iter()
+        .find(|(_, error)| doubt(error) == worst)
+        .cloned()?;
+    let mut kinds = vec![error.kind];
+    for (other, failure) in &failures {
+        if !kinds.contains(&failure.kind) {
+            kinds.push(failure.kind);
+            error.message = format!("{}; {other}: {}", error.message, failure.message);
+        }
+    }
     if batch.len() > 1 || matches!(origin, Origin::Line(_)) {
         let messages = if failed == 1 { "message" } else { "messages" };
         error.message = format!(

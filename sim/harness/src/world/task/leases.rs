@@ -28,7 +28,9 @@ impl Worker<'_> {
                 reason: None,
             })
             .collect();
-        let outcomes = self.objects[queue].settle(&requests).await;
+        let Ok(outcomes) = self.objects[queue].settle(&requests).await else {
+            return;
+        };
         self.note("settle", &outcomes);
         let mut world = self.link.world.lock();
         let world = &mut *world;
@@ -65,7 +67,9 @@ impl Worker<'_> {
                 delay_ms,
             })
             .collect();
-        let outcomes = self.objects[queue].release(&requests).await;
+        let Ok(outcomes) = self.objects[queue].release(&requests).await else {
+            return;
+        };
         self.note("release", &outcomes);
         let mut world = self.link.world.lock();
         for (lease, outcome) in leases.iter().zip(&outcomes) {
@@ -82,7 +86,9 @@ impl Worker<'_> {
         if leases.is_empty() {
             return;
         }
-        let outcomes = self.objects[queue].renew(&leases).await;
+        let Ok(outcomes) = self.objects[queue].renew(&leases).await else {
+            return;
+        };
         self.note("renew", &outcomes);
         let mut world = self.link.world.lock();
         for (lease, outcome) in leases.iter().zip(&outcomes) {
