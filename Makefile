@@ -1,6 +1,6 @@
 # Each target does the set-up that it needs by itself and asks nothing.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test diff sim mutants lint component
+.PHONY: help setup demo test diff sim mutants fuzz lint component
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,9 @@ sim: setup ## the queue under simulated faults, for MINUTES=1, from SEED=0 on
 
 mutants: setup ## mistakes put into the scripts, and how many of them the simulator finds; ARGS='--script NAME'
 	@cargo xtask mutants $(ARGS)
+
+fuzz: setup ## each fuzz target for SECONDS=60; the first build takes some minutes
+	@SECONDS_EACH='$(or $(SECONDS),60)' scripts/fuzz.sh
 
 lint: component ## formatting, clippy, documentation, wording
 	@scripts/lint.sh

@@ -23,6 +23,7 @@ mod ending;
 mod engine;
 mod explore;
 mod fault;
+pub mod fuzz;
 mod marks;
 mod minimise;
 mod profile;

@@ -103,7 +103,7 @@ fn a_publish_without_a_marker() {
     found(
         "publish without marker",
         &scripts,
-        &["conservation", "stuck"],
+        &["conservation", "stuck", "effect"],
         6,
     );
 }

@@ -21,6 +21,7 @@ mod serving;
 mod settings;
 mod settling;
 mod several;
+mod simulating;
 mod stage;
 mod stopping;
 mod working;

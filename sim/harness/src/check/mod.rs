@@ -15,6 +15,7 @@ mod dead_letter;
 mod declared_keys;
 mod dedup_window;
 mod delivery_count;
+mod effect;
 mod error_no_change;
 mod fifo;
 mod lease;
@@ -77,6 +78,7 @@ checks! {
     dedup_window: dedup_window::DedupWindow,
     fifo: fifo::Fifo,
     delivery_count: delivery_count::DeliveryCount,
+    effect: effect::Effect,
     bijection: bijection::Bijection,
     records: records::Records,
     renewal: renewal::Renewal,

@@ -37,6 +37,8 @@ pub(crate) struct Step<'a> {
     pub(crate) ids: Vec<Id>,
     /// Whether its operation had been answered before.
     pub(crate) marker_before: bool,
+    /// What its marker says now, and for how many milliseconds from its end, if that ends.
+    pub(crate) marker_after: Option<(i64, Option<u64>)>,
     /// Whether a script ran.
     pub(crate) ran: bool,
     pub(crate) calls: u64,

@@ -167,6 +167,7 @@ impl World {
                 .collect(),
             ids: command.ids.iter().map(|id| self.names.id(id)).collect(),
             marker_before: seen.marker_before,
+            marker_after: command.marker.and_then(|marker| self.marker(marker)),
             ran: seen.ran,
             calls: seen.calls,
             failed_call: seen.failed_call,
@@ -203,6 +204,17 @@ impl World {
                 format!("the model lacks {gap}"),
             ));
         }
+    }
+
+    fn marker(&self, key: &[u8]) -> Option<(i64, Option<u64>)> {
+        let entry = self.server.model.entry(key)?;
+        let leaseline_redis_model::Content::Text(text) = entry.content else {
+            return None;
+        };
+        let value = std::str::from_utf8(&text).ok()?.parse().ok()?;
+        let now_ms = self.server.model.time_us() / 1000;
+        let life = entry.expires_at_ms;
+        Some((value, life.map(|at| (at as u64).saturating_sub(now_ms))))
     }
 
     /// A claim of an answer whose record has no key that ends, and one that ended and left its key.

@@ -1,0 +1,7 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let Err(violation) = leaseline_sim::fuzz::claim_record(bytes) {
+        panic!("{violation}");
+    }
+});
