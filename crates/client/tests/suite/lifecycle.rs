@@ -141,7 +141,7 @@ suite! {
         ack(&queue, &claim_one(&queue).await).await;
         let Told { events, late } = handle_one(&queue, End::Is(|| Handled::Fail("no good".into()))).await;
         assert_eq!(count(&events, Operation::Ack, Outcome::Success), 0, "{events:?}");
-        assert_eq!(count(&events, Operation::Failed, Outcome::Success), 1, "{events:?}");
+        assert_eq!(count(&events, Operation::Nack, Outcome::Success), 1, "{events:?}");
         assert_eq!(renewals(&late), 0, "{late:?}");
     }
 
