@@ -8,7 +8,7 @@ pub enum Engine {
     Native,
     /// As the bytes of a component, each queue object in an instance of its own.
     #[cfg(feature = "component")]
-    Component(leaseline_wasmtime::Runtime),
+    Component(Box<leaseline_wasmtime::Runtime>),
 }
 
 impl Engine {
@@ -19,7 +19,7 @@ impl Engine {
     /// It is stale or does not compile; the message says what to do.
     #[cfg(feature = "component")]
     pub fn bundled() -> Result<Self, leaseline_wasmtime::ComponentError> {
-        leaseline_wasmtime::Runtime::bundled().map(Self::Component)
+        leaseline_wasmtime::Runtime::bundled().map(|runtime| Self::Component(Box::new(runtime)))
     }
 
     /// Another component.
@@ -29,6 +29,6 @@ impl Engine {
     /// It is none, or one of another kind.
     #[cfg(feature = "component")]
     pub fn component(bytes: &[u8]) -> Result<Self, leaseline_wasmtime::ComponentError> {
-        leaseline_wasmtime::Runtime::new(bytes).map(Self::Component)
+        leaseline_wasmtime::Runtime::new(bytes).map(|runtime| Self::Component(Box::new(runtime)))
     }
 }

@@ -69,12 +69,15 @@ enum Fate {
     },
 }
 
+/// A stored message and a token.
+type Held = (Vec<u8>, Vec<u8>);
+
 #[derive(Default)]
 struct Log {
     renewals: u64,
     faults: u64,
     /// From when on nothing renews a stored message under a token.
-    ended: HashMap<(Vec<u8>, Vec<u8>), (Instant, &'static str)>,
+    ended: HashMap<Held, (Instant, &'static str)>,
     violation: Option<String>,
 }
 
