@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 
-use leaseline::capability::{PipelineReply, Redis, RedisError, Reply};
+use leaseline::capability::{PipelineReply, Redis, RedisError, Reply, Value};
 use leaseline::embedded::Embedded;
 use sha1::{Digest, Sha1};
 use tokio::time::Instant;
@@ -76,6 +76,8 @@ type Held = (Vec<u8>, Vec<u8>);
 struct Log {
     renewals: u64,
     faults: u64,
+    /// Renewals that met a lease that had ended: anybody could have claimed its message before.
+    too_late: u64,
     /// From when on nothing renews a stored message under a token.
     ended: HashMap<Held, (Instant, &'static str)>,
     violation: Option<String>,
@@ -161,6 +163,10 @@ impl Network {
         self.log().renewals
     }
 
+    pub(crate) fn too_late(&self) -> u64 {
+        self.log().too_late
+    }
+
     pub(crate) fn faults(&self) -> u64 {
         self.log().faults
     }
@@ -202,6 +208,30 @@ impl Network {
             // It follows a stop that was waited for.
             "release" => log.end("release", arguments[0], arguments[1]),
             _ => {}
+        }
+    }
+
+    /// Looks at a request that is about to run.
+    async fn runs(&self, argv: &[&[u8]]) {
+        let Some(("renew", arguments)) = read(argv) else {
+            return;
+        };
+        let model = &self.0.model;
+        let number = async |command: &[&[u8]]| {
+            let found = model.execute(command, 1_000).await.expect("an answer");
+            match found.first() {
+                Some(Value::Bytes(digits)) => std::str::from_utf8(digits).ok()?.parse::<f64>().ok(),
+                _ => None,
+            }
+        };
+        let now = number(&[b"TIME"]).await.expect("the time") * 1_000.0;
+        for lease in arguments[1..].chunks_exact(3) {
+            let token = number(&[b"HGET", argv[4], lease[0]]).await;
+            let held = token.map(|token| token.to_string().into_bytes()) == Some(lease[1].to_vec());
+            let deadline = number(&[b"ZSCORE", argv[3], lease[0]]).await;
+            if held && deadline.is_some_and(|deadline| deadline < now) {
+                self.log().too_late += 1;
+            }
         }
     }
 
@@ -277,6 +307,7 @@ impl Redis for Network {
         let fate = self.fate();
         let mut reply = None;
         if self.depart(fate).await {
+            self.runs(argv).await;
             reply = Some(self.0.model.execute(argv, timeout_ms).await);
         }
         let reply = self.arrive(fate, timeout_ms, reply).await;
