@@ -278,8 +278,8 @@ pub(crate) struct Work {
     /// After SIGTERM or SIGINT, how long running commands may take [default: as long as they do]
     ///
     /// Commands that still run then are ended by SIGTERM, and 5 seconds later by SIGKILL; their
-    /// messages stay under their leases, and the exit status is 1. It is 0 if all commands ended by themselves. A second signal does
-    /// not wait.
+    /// messages stay under their leases, and the exit status is 1. It is 0 if all commands ended by
+    /// themselves. A second signal does not wait.
     #[arg(long, value_name = "SECONDS", env = "LEASELINE_DRAIN_TIMEOUT", value_parser = seconds)]
     pub(crate) drain_timeout: Option<Duration>,
 

@@ -144,28 +144,26 @@ impl Target {
         configure: impl FnOnce(&mut Config),
         messages: &Messages,
     ) -> Result<Queue, Failure> {
-        self.open_with(Patience::None, name, configure, messages)
-            .await
+        let config = self.config(name, configure)?;
+        let connection = self.connection().await?;
+        self.opened(connection, config, messages).await
     }
 
-    /// The same for a worker, which may be started before its server.
+    /// The same for a worker, which may be started before its server: waits for it within the retry
+    /// budget.
     pub(crate) async fn open_patiently(
         &self,
         name: &str,
         configure: impl FnOnce(&mut Config),
         messages: &Messages,
     ) -> Result<Queue, Failure> {
-        self.open_with(Patience::RetryBudget, name, configure, messages)
-            .await
+        let config = self.config(name, configure)?;
+        let budget = Duration::from_millis(config.retry_budget_ms);
+        let connection = self.connection_within(budget, messages).await?;
+        self.opened(connection, config, messages).await
     }
 
-    async fn open_with(
-        &self,
-        patience: Patience,
-        name: &str,
-        configure: impl FnOnce(&mut Config),
-        messages: &Messages,
-    ) -> Result<Queue, Failure> {
+    fn config(&self, name: &str, configure: impl FnOnce(&mut Config)) -> Result<Config, Error> {
         let mut config = Config::new(name);
         self.shared.apply(&mut config);
         config.cluster = Connection::is_cluster_address(self.redis());
@@ -181,7 +179,15 @@ impl Target {
             }
             error
         })?;
-        let connection = self.connect(&config, patience, messages).await?;
+        Ok(config)
+    }
+
+    async fn opened(
+        &self,
+        connection: Connection,
+        config: Config,
+        messages: &Messages,
+    ) -> Result<Queue, Failure> {
         let queue = self.open_on(connection, config).await?;
         // Who asked for the model knows.
         if self.redis.is_none() {
@@ -205,17 +211,12 @@ impl Target {
         Ok(Connection::open_trusting(self.redis(), &pem).await?)
     }
 
-    async fn connect(
+    async fn connection_within(
         &self,
-        config: &Config,
-        patience: Patience,
+        budget: Duration,
         messages: &Messages,
     ) -> Result<Connection, Failure> {
         let began = Instant::now();
-        let budget = match patience {
-            Patience::None => Duration::ZERO,
-            Patience::RetryBudget => Duration::from_millis(config.retry_budget_ms),
-        };
         let mut told = false;
         loop {
             match self.connection().await {
@@ -257,13 +258,6 @@ impl Target {
         }
         error.into()
     }
-}
-
-/// Whether a server that does not answer is waited for.
-#[derive(Clone, Copy)]
-enum Patience {
-    None,
-    RetryBudget,
 }
 
 /// A message about a configuration with the names that settings have here.

@@ -34,7 +34,8 @@ enum Address {
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Url(url) => f.write_str(url.split("://").next().unwrap_or("?")),
+            // Without a scheme it is no address, and may be all password.
+            Self::Url(url) => f.write_str(url.split_once("://").map_or("?", |(scheme, _)| scheme)),
             Self::Connection(connection) => connection.fmt(f),
         }
     }
@@ -162,5 +163,10 @@ mod tests {
             text.contains("rediss") && !text.contains("s3cret"),
             "{text}"
         );
+        let text = format!(
+            "{:?}",
+            Builder::new("jobs".into()).redis("user:s3cret@host")
+        );
+        assert!(!text.contains("s3cret"), "{text}");
     }
 }

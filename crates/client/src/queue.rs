@@ -94,14 +94,22 @@ impl Queue {
 
     async fn publish_batches(&self, messages: Vec<Outgoing>) -> Vec<PublishReply> {
         let mut replies = Vec::with_capacity(messages.len());
+        // At once, while a drain holds all slots.
+        if self.pool.is_drained() {
+            let refused = PublishReply {
+                message_id: String::new(),
+                outcome: Err(drained()),
+            };
+            return vec![refused; messages.len()];
+        }
         for messages in batches(messages, |message| message.payload.as_bytes().len()) {
             let count = messages.len();
             let pool = Arc::clone(&self.pool);
             let work = self.pool.run(
                 move |instance| {
                     Box::pin(async move {
-                        // Here, where a drain waits for it: one that has ended must not be followed
-                        // by a publish that began before it.
+                        // And here, where a drain waits for it: one that has ended must not be
+                        // followed by a publish that began before it.
                         match pool.is_drained() {
                             true => Err(drained()),
                             false => instance.publish(&messages).await,
@@ -217,12 +225,10 @@ impl Queue {
         for batch in batches(items, size) {
             let count = batch.len();
             // Nothing is sent later than whoever decides about the tries knows of.
-            let given_up = match outcomes.last() {
-                Some(Err(error)) if tries == Tries::Once => Some(Clone::clone(error)),
-                _ => None,
-            };
-            if let Some(error) = given_up {
-                outcomes.extend(vec![Err(error); count]);
+            if tries == Tries::Once
+                && let Some(failed @ Err(_)) = outcomes.last().cloned()
+            {
+                outcomes.extend(vec![failed; count]);
                 continue;
             }
             let work = self.pool.run_trying(

@@ -92,7 +92,7 @@ impl<R: Redis, C: Clock, E: Entropy> Caller<R, C, E> {
                         answer: answer.map_err(|error| give_up(error, ambiguous[at], attempt)),
                         ambiguous: ambiguous[at],
                     });
-                } else if matches!(&answer, Err(RedisError::Unknown(_) | RedisError::Timeout)) {
+                } else if matches!(&answer, Err(error) if error::is_ambiguous(error)) {
                     ambiguous[at] = true;
                 }
             }

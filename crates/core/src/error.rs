@@ -223,6 +223,11 @@ impl From<RedisError> for Error {
     }
 }
 
+/// Whether the command may have run, or may run yet.
+pub(crate) fn is_ambiguous(error: &RedisError) -> bool {
+    matches!(error, RedisError::Unknown(_) | RedisError::Timeout)
+}
+
 /// Whether a command that failed so may be sent again under the same id.
 pub(crate) fn is_transient(error: &RedisError) -> bool {
     match error {

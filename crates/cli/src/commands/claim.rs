@@ -53,10 +53,10 @@ pub(crate) async fn run(
             break;
         }
         let leased = queue.config().visibility_timeout_ms.is_some();
+        let unseen = |failure| unseen(&failure, deliveries.len(), leased);
         for delivery in &deliveries {
             left = left.saturating_sub(1);
-            let printed = print(name, delivery, output);
-            if let Err(failure) = printed.map_err(|f| unseen(&f, deliveries.len(), leased))? {
+            if let Err(failure) = print(name, delivery, output).map_err(unseen)? {
                 messages.failure(&failure);
                 status = Status::Failed;
             } else if status == Status::NothingThere {
@@ -64,8 +64,7 @@ pub(crate) async fn run(
             }
         }
         // What is claimed must be seen even if a later claim fails.
-        let flushed = output.flush();
-        flushed.map_err(|failure| unseen(&failure, deliveries.len(), leased))?;
+        output.flush().map_err(unseen)?;
         wait = Duration::ZERO;
     }
     if status == Status::NothingThere {

@@ -68,13 +68,9 @@ fn compare(script: &str) {
         return;
     };
     let run = |url: &str| run(language.command(&place), script, url);
-    let real = RedisServer::start();
-    let version = version(&real);
-    if !version.starts_with("7.0.") {
-        eprintln!("skipped: the model is compared with Redis 7.0, and this one is {version}");
+    let Some((real, service)) = servers() else {
         return;
-    }
-    let service = Service::start(&[]);
+    };
     let (expected, found) = std::thread::scope(|scope| {
         let expected = scope.spawn(|| run(&real.url()));
         let found = run(service.url());
@@ -97,6 +93,17 @@ fn compare(script: &str) {
     }
     assert_eq!(expected.lines().count(), found.lines().count(), "{script}");
     assert!(!expected.is_empty(), "{script} notes something");
+}
+
+/// A real server and the model, if they can be compared.
+fn servers() -> Option<(RedisServer, Service)> {
+    let real = RedisServer::start();
+    let version = version(&real);
+    if !version.starts_with("7.0.") {
+        eprintln!("skipped: the model is compared with Redis 7.0, and this one is {version}");
+        return None;
+    }
+    Some((real, Service::start(&[])))
 }
 
 /// The version of a server.
@@ -167,13 +174,9 @@ fn redis_cli_sees_the_same() {
         eprintln!("skipped: there is no redis-cli");
         return;
     }
-    let real = RedisServer::start();
-    let version = version(&real);
-    if !version.starts_with("7.0.") {
-        eprintln!("skipped: the model is compared with Redis 7.0, and this one is {version}");
+    let Some((real, service)) = servers() else {
         return;
-    }
-    let service = Service::start(&[]);
+    };
     let ask = |url: &str, arguments: &[&str], input: &str| {
         let mut command = Command::new("redis-cli");
         command.args(["-u", url]).args(arguments);

@@ -88,7 +88,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     async fn claim_or_recover(&mut self, max: u32, wait_ms: u64) -> Result<Vec<Delivery>, Error> {
         while self.claim_ids.len() > 0 {
             let open = self.claim_ids.oldest(max as usize);
-            let recovered = self.recover(&open).await?;
+            let recovered = self.recover(&open, None).await?;
             if !recovered.is_empty() {
                 return Ok(recovered);
             }
@@ -97,8 +97,12 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     }
 
     /// Answers open claim ids from their records, and closes them. If together they are too large
-    /// for the host, the first ones that are not; the others stay open.
-    async fn recover(&mut self, mut ids: &[String]) -> Result<Vec<Delivery>, Error> {
+    /// for the host, the first ones that are not; the others stay open. `unsure` is an attempt at them that may have run.
+    async fn recover(
+        &mut self,
+        mut ids: &[String],
+        unsure: Option<RedisError>,
+    ) -> Result<Vec<Delivery>, Error> {
         let answer = loop {
             match self.claim_once(ids, Mode::Replay).await {
                 Err(RedisError::TooLarge(_)) if ids.len() > 1 => ids = &ids[..ids.len() / 2],
@@ -111,7 +115,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                     );
                 }
                 Err(error) if error::is_transient(&error) => {
-                    return Err(self.exhausted(ids, error, None, 1));
+                    return Err(self.exhausted(ids, error, unsure, 1));
                 }
                 answer => break answer,
             }
@@ -134,12 +138,18 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
         loop {
             attempts += 1;
             let answer = self.claim_once(&ids, Mode::Claim).await;
-            if let Err(error @ (RedisError::Unknown(_) | RedisError::Timeout)) = &answer {
+            if let Err(error) = &answer
+                && error::is_ambiguous(error)
+            {
                 unsure = Some(error.clone());
             }
             let failure = match answer {
                 Err(error) if error::is_transient(&error) => Some(error),
-                Err(RedisError::TooLarge(_)) => return self.recover(&ids).await,
+                // It ran.
+                Err(error @ RedisError::TooLarge(_)) => {
+                    let ran = RedisError::Unknown(error.to_string());
+                    return self.recover(&ids, Some(ran)).await;
+                }
                 answer => {
                     let reply = self.read(answer, ids.len())?;
                     let buried = reply.side_effects.iter().any(|effect| effect.dead_lettered);
@@ -175,10 +185,7 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
                 Some(_) if wait_ms == 0 => continue,
                 // From here on only what an attempt has recorded may be taken.
                 Some(error) if remaining == 0 => {
-                    let recovered = match self.recover(&ids).await {
-                        Err(failed) if failed.kind == ErrorKind::Unavailable => Vec::new(),
-                        recovered => recovered?,
-                    };
+                    let recovered = self.recover(&ids, unsure.clone()).await?;
                     if recovered.is_empty() {
                         return Err(self.exhausted(&ids, error, unsure, attempts));
                     }

@@ -321,6 +321,8 @@ mod tests {
             ("version", ("redis_version", "garbage"), ("", ""), Problem),
             ("role", ("role", "slave"), ("", ""), Problem),
             ("loading", ("loading", "1"), ("", ""), Warning),
+            ("maxmemory", ("used_memory", "999"), ("", ""), Warning),
+            ("maxmemory", ("used_memory", "1000"), ("", ""), Problem),
             (
                 "maxmemory-policy",
                 ("maxmemory_policy", "allkeys-lru"),

@@ -240,3 +240,33 @@ fn describe(failures: Vec<(Origin, Error)>, batch: &[Origin], more: More) -> Opt
     }
     Some(error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_told_by_what_leaves_most_in_doubt() {
+        let failed = |line, kind, message| (Origin::Line(line), Error::new(kind, message));
+        let bad = failed(2, ErrorKind::InvalidArgument, "no JSON");
+        let down = failed(3, ErrorKind::Unavailable, "no server");
+        let lost = failed(4, ErrorKind::OutcomeUnknown, "no answer");
+        let batch = [1, 2, 3, 4].map(Origin::Line);
+        for (failures, kind) in [
+            (vec![bad.clone()], ErrorKind::InvalidArgument),
+            (vec![bad.clone(), down.clone()], ErrorKind::Unavailable),
+            (vec![bad, down, lost], ErrorKind::OutcomeUnknown),
+        ] {
+            let error = describe(failures.clone(), &batch, More::Maybe).unwrap();
+            assert_eq!(error.kind, kind);
+            for (origin, failure) in failures {
+                let told = format!("{origin}: {}", failure.message);
+                assert!(error.message.contains(&told), "{error}");
+            }
+            assert!(
+                error.message.ends_with("nothing after line 4 was sent"),
+                "{error}"
+            );
+        }
+    }
+}
