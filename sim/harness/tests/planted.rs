@@ -55,10 +55,10 @@ fn an_acknowledgement_without_a_look_at_the_token() {
 fn a_claim_that_is_not_recorded() {
     let scripts = edited(
         "claim_lease",
-        "call('SET', refs[2 * i], record, 'PX', ARGV[3])",
+        "try('SET', refs[2 * written + 2], ids[2 * written + 2], 'PX', ARGV[3])",
         "",
     )
-    .edited("claim_lease", "call('HSET', IDS, unpack(ids))", "")
+    .edited("claim_lease", "try('HSET', IDS, unpack(ids))", "")
     .expect("a part of a script");
     found(
         "claim without record",
@@ -72,9 +72,15 @@ fn a_claim_that_is_not_recorded() {
 fn a_reclaim_without_a_look_at_the_deadline() {
     let scripts = edited(
         "claim_lease",
-        "'ZRANGEBYSCORE', DEADLINES, '-inf', now,",
-        "'ZRANGEBYSCORE', DEADLINES, '-inf', '+inf',",
-    );
+        "'ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, 1)",
+        "'ZRANGEBYSCORE', DEADLINES, '-inf', '+inf', 'LIMIT', 0, 1)",
+    )
+    .edited(
+        "claim_lease",
+        "'ZRANGEBYSCORE', DEADLINES, '-inf', now, 'LIMIT', 0, math",
+        "'ZRANGEBYSCORE', DEADLINES, '-inf', '+inf', 'LIMIT', 0, math",
+    )
+    .expect("a part of a script");
     found(
         "reclaim without deadline",
         &scripts,
@@ -87,8 +93,8 @@ fn a_reclaim_without_a_look_at_the_deadline() {
 fn a_token_that_is_given_twice() {
     let scripts = edited(
         "claim_lease",
-        "local last = last_token or '0'",
-        "local last = '0'",
+        "local high, low = nil, last - n",
+        "local high, low = nil, 0",
     );
     found("token twice", &scripts, &["token_order", "bijection"], 40);
 }
@@ -128,8 +134,8 @@ fn a_settlement_that_loses_its_message() {
 fn a_dead_letter_that_stays_pending() {
     let scripts = edited(
         "claim_lease",
-        "local popped = try('RPOP', PENDING)",
-        "local popped = 1",
+        "stopped = failed(try('RPOP', PENDING))",
+        "stopped = nil",
     );
     found(
         "dead letter stays",
@@ -164,7 +170,7 @@ fn a_renewal_without_a_look_at_the_token() {
 fn a_reclaim_that_leaves_the_lease() {
     let scripts = edited(
         "claim_lease",
-        "if not failure then attempt('ZREM', DEADLINES, unpack(messages)) end",
+        "if not failure then attempt('ZREM', KEYS[3], unpack(messages)) end",
         "",
     );
     found(
