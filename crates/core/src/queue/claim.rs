@@ -97,7 +97,8 @@ impl<R: Redis, C: Clock, E: Entropy> Queue<R, C, E> {
     }
 
     /// Answers open claim ids from their records, and closes them. If together they are too large
-    /// for the host, the first ones that are not; the others stay open. `unsure` is an attempt at them that may have run.
+    /// for the host, the first ones that are not; the others stay open. `unsure` is an attempt at them
+    /// that may have run.
     async fn recover(
         &mut self,
         mut ids: &[String],
