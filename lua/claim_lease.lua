@@ -247,8 +247,8 @@ while granted < #open and looks < LIMIT and bytes < BYTES do
   if n > 0 then
     local last = try('INCRBY', COUNTER, n)
     if failed(last) then
-      -- The key that is judged by its first write. With nothing to tell, the error is the answer.
-      if #reply == 1 and #events == 0 then return last end
+      -- The key that is judged by its first write: of a wrong type it is answered as all others are.
+      if #reply == 1 and #events == 0 and string.find(last.err, '^WRONGTYPE') then return last end
       stopped, failing = last.err, message_id(outermost)
       break
     end
